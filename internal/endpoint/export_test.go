@@ -1,0 +1,3 @@
+package endpoint
+
+var PathLimit = pathLimit

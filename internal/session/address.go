@@ -1,0 +1,186 @@
+//go:build cgo
+
+package session
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	zmq "github.com/pebbe/zmq4"
+
+	"zmqbench/internal/endpoint"
+)
+
+// An Address is where roles of a session meet. One role binds it, once; any
+// number connect to it, and wait for the bind first: a connection that is
+// tried too early is tried again only 100 ms later.
+type Address struct {
+	fixed bool // the user wrote the endpoint; it may be in use
+	bind  endpoint.Endpoint
+	bound chan struct{} // closed when peer is set
+	peer  string        // what a role on this host connects to
+}
+
+// names makes inproc names and ipc paths unique in this process.
+var names atomic.Int64
+
+// Address returns a new address on the session's transport: an ephemeral tcp
+// port of 127.0.0.1, a socket file in a short directory of the session's own,
+// or an inproc name that was never used before. It fails tb if the file
+// system has no room for a socket file.
+func (s *Session) Address() *Address {
+	s.tb.Helper()
+	text := fmt.Sprintf("inproc://zmqbench-%d", names.Add(1))
+	switch s.conf.Transport {
+	case "tcp":
+		text = "tcp://127.0.0.1:*"
+	case "ipc":
+		dir, err := s.socketDir()
+		if err != nil {
+			s.tb.Fatal(err)
+		}
+		text = fmt.Sprintf("ipc://%s/%d", dir, names.Add(1))
+	}
+	at, err := s.AddressAt(text)
+	if err != nil {
+		s.tb.Fatal(err)
+	}
+	at.fixed = false
+	return at
+}
+
+// AddressAt returns the address of an endpoint to bind that a user wrote, or
+// an error that says what is wrong with it. A port that is still in use is
+// tried again until the session's Wait is over.
+func (s *Session) AddressAt(text string) (*Address, error) {
+	e, err := endpoint.ParseBind(text)
+	if err != nil {
+		return nil, err
+	}
+	return &Address{fixed: true, bind: e, bound: make(chan struct{})}, e.CheckBind()
+}
+
+// Far returns the address of an endpoint that somebody outside of the session
+// has bound or will bind, or an error that says what is wrong with it.
+func (s *Session) Far(text string) (*Address, error) {
+	e, err := endpoint.ParseConnect(text)
+	if err != nil {
+		return nil, err
+	}
+	at := &Address{fixed: true, bound: make(chan struct{}), peer: e.String()}
+	close(at.bound)
+	return at, e.CheckConnect()
+}
+
+// socketDir makes the directory of the session's socket files, in TMPDIR or,
+// if the paths would be too long there for a socket, in /tmp.
+func (s *Session) socketDir() (string, error) {
+	if s.dir != "" {
+		return s.dir, nil
+	}
+	const longest = "/zb0123456789/0123456789"
+	base := os.TempDir()
+	if _, err := endpoint.ParseBind("ipc://" + base + longest); err != nil {
+		base = "/tmp"
+	}
+	dir, err := os.MkdirTemp(base, "zb")
+	if err != nil {
+		return "", fmt.Errorf("no place for ipc sockets: %w [set TMPDIR to a directory that can be written]", err)
+	}
+	s.dir = dir
+	return dir, nil
+}
+
+// Bind binds the socket to the address, which connecting roles then find.
+func (s *Socket) Bind(at *Address) error {
+	s.check()
+	text := at.bind.String()
+	s.at = append(s.at, text)
+	if err := s.checkSecurity(text); err != nil {
+		return s.fault("bind", err)
+	}
+	if at.bind.IPv6() {
+		if err := s.z.SetIpv6(true); err != nil {
+			return s.fault("bind", err)
+		}
+	}
+	if err := s.watchHandshakes(); err != nil {
+		return s.fault("bind", err)
+	}
+	err := s.z.Bind(text)
+	for at.fixed && errors.Is(err, zmq.EADDRINUSE) && s.again() {
+		err = s.z.Bind(text)
+	}
+	if err != nil {
+		return s.fault("bind", explainBind(err))
+	}
+	last, err := s.z.GetLastEndpoint()
+	if err != nil {
+		return s.fault("bind", err)
+	}
+	peer, err := at.bind.Peer(last)
+	if err != nil {
+		return s.fault("bind", err)
+	}
+	s.at[len(s.at)-1] = peer
+	at.peer = peer
+	close(at.bound)
+	return nil
+}
+
+// retry is how long a bind waits for a port that is in use. There is no event
+// to wait for: the kernel frees ports and libzmq closes sockets on their own
+// time.
+const retry = 10 * time.Millisecond
+
+// again waits a moment before another try and reports whether the session
+// still has time for it.
+func (s *Socket) again() bool {
+	select {
+	case <-s.role.session.over:
+		return false
+	case <-time.After(retry):
+		return true
+	}
+}
+
+// explainBind adds the remedy to errors that people meet.
+func explainBind(err error) error {
+	switch zmq.AsErrno(err) {
+	case zmq.EADDRINUSE:
+		return fmt.Errorf("%w [another program listens there; choose another port, or *]", err)
+	case zmq.Errno(syscall.EACCES):
+		return fmt.Errorf("%w [ports below 1024 need privileges; choose another]", err)
+	}
+	return err
+}
+
+// Connect connects the socket to the address and returns when the connection
+// is up: over ipc and tcp when the handshake has succeeded, over inproc when
+// the other end has been bound.
+func (s *Socket) Connect(at *Address) error {
+	if err := s.Await(at.bound, "a role that binds the other end"); err != nil {
+		return err
+	}
+	s.at = append(s.at, at.peer)
+	if err := s.checkSecurity(at.peer); err != nil {
+		return s.fault("connect", err)
+	}
+	if strings.HasPrefix(at.peer, "tcp://[") {
+		if err := s.z.SetIpv6(true); err != nil {
+			return s.fault("connect", err)
+		}
+	}
+	if strings.HasPrefix(at.peer, "inproc:") {
+		if err := s.z.Connect(at.peer); err != nil {
+			return s.fault("connect", err)
+		}
+		return nil
+	}
+	return s.connectWatched(at.peer)
+}

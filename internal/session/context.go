@@ -1,0 +1,99 @@
+//go:build cgo
+
+package session
+
+import (
+	"fmt"
+	"sync"
+
+	zmq "github.com/pebbe/zmq4"
+)
+
+// A context is a ZeroMQ context that any goroutine may terminate, once, while
+// others use its sockets or try to open more.
+type context struct {
+	name  string // of the role that made it
+	z     *zmq.Context
+	ended chan struct{} // closed when zmq_ctx_term has returned
+
+	mu         sync.Mutex
+	terminated bool
+	open       int // sockets
+}
+
+// newContext makes a context. Its sockets do not linger unless told to, and
+// calls that a signal interrupts are taken up again.
+func newContext(name string, ioThreads int) (*context, error) {
+	z, err := zmq.NewContext()
+	if err != nil {
+		return nil, fmt.Errorf("%s: cannot make a context: %w", name, err)
+	}
+	z.SetRetryAfterEINTR(true)
+	if err := z.SetIoThreads(ioThreads); err != nil {
+		z.Term()
+		return nil, fmt.Errorf("%s: cannot have %d I/O threads: %w", name, ioThreads, err)
+	}
+	return &context{name: name, z: z, ended: make(chan struct{})}, nil
+}
+
+// socket opens a socket. After terminate it returns ETERM.
+func (c *context) socket(t zmq.Type) (*zmq.Socket, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.terminated {
+		return nil, zmq.ETERM
+	}
+	z, err := c.z.NewSocket(t)
+	if err != nil {
+		return nil, err
+	}
+	c.open++
+	return z, z.SetLinger(0)
+}
+
+// close closes a socket that socket opened.
+func (c *context) close(z *zmq.Socket) {
+	z.Close()
+	c.mu.Lock()
+	c.open--
+	c.mu.Unlock()
+}
+
+// sockets is how many are open.
+func (c *context) sockets() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.open
+}
+
+// terminate makes every call on the context's sockets return ETERM and returns
+// at once; the context ends when the last of its sockets is closed.
+func (c *context) terminate() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.terminated {
+		return
+	}
+	c.terminated = true
+	go func() {
+		c.z.Term()
+		close(c.ended)
+	}()
+}
+
+// Usable reports whether sockets can be opened at all. The binding refuses
+// every one if it does not know the version of libzmq that is loaded; a suite
+// that asks first says so once.
+func Usable() error {
+	c, err := newContext("zmqbench", 1)
+	if err != nil {
+		return err
+	}
+	defer c.z.Term()
+	z, err := c.socket(zmq.PAIR)
+	if err != nil {
+		return fmt.Errorf("cannot open a socket: %w", err)
+	}
+	c.close(z)
+	return nil
+}

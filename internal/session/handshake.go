@@ -1,0 +1,193 @@
+//go:build cgo
+
+package session
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	zmq "github.com/pebbe/zmq4"
+)
+
+// handshakeFailed are the events that end a handshake badly; see
+// zmq_socket_monitor(3).
+const handshakeFailed = zmq.EVENT_HANDSHAKE_FAILED_NO_DETAIL |
+	zmq.EVENT_HANDSHAKE_FAILED_PROTOCOL | zmq.EVENT_HANDSHAKE_FAILED_AUTH
+
+// connectWatched connects the socket and waits for the handshake.
+//
+// The monitor is stopped before the clock of any measurement starts, in the
+// only order that is safe: stop it, read its events to the last, close the
+// reading socket.
+func (s *Socket) connectWatched(to string) error {
+	events, err := s.monitor(zmq.EVENT_CONNECTED | zmq.EVENT_DISCONNECTED |
+		zmq.EVENT_HANDSHAKE_SUCCEEDED | handshakeFailed | zmq.EVENT_MONITOR_STOPPED)
+	if err != nil {
+		return s.fault("connect", err)
+	}
+	defer s.c.close(events)
+	if err := s.z.Connect(to); err != nil {
+		s.z.Monitor("", 0)
+		return s.fault("connect", err)
+	}
+	if err := s.handshake(events); err != nil {
+		return err
+	}
+	if err := s.z.Monitor("", 0); err != nil {
+		return s.fault("connect", err)
+	}
+	return s.drain(events)
+}
+
+// handshake reads events until the handshake has succeeded or can not succeed.
+func (s *Socket) handshake(events *zmq.Socket) error {
+	last := "nobody listens there"
+	for {
+		event, _, value, err := events.RecvEvent(0)
+		switch {
+		case err != nil:
+			return s.fault("connect", err, "last seen: "+last)
+		case event == zmq.EVENT_HANDSHAKE_SUCCEEDED:
+			return nil
+		case event == zmq.EVENT_HANDSHAKE_FAILED_PROTOCOL, event == zmq.EVENT_HANDSHAKE_FAILED_AUTH:
+			return s.fault("connect", handshakeError(event, value))
+		case event == zmq.EVENT_HANDSHAKE_FAILED_NO_DETAIL:
+			last = handshakeError(event, value).Error() // libzmq tries again
+		case event == zmq.EVENT_CONNECTED:
+			last = "connected, and no handshake"
+		case event == zmq.EVENT_DISCONNECTED:
+			last = "disconnected during the handshake"
+		}
+	}
+}
+
+// drain reads events up to the last.
+func (s *Socket) drain(events *zmq.Socket) error {
+	for {
+		event, _, _, err := events.RecvEvent(0)
+		if err != nil {
+			return s.fault("connect", err)
+		}
+		if event == zmq.EVENT_MONITOR_STOPPED {
+			return nil
+		}
+	}
+}
+
+// monitor starts a monitor of the socket and returns the socket to read it.
+func (s *Socket) monitor(which zmq.Event) (*zmq.Socket, error) {
+	name := fmt.Sprintf("inproc://monitor-%d", names.Add(1))
+	if err := s.z.Monitor(name, which); err != nil {
+		return nil, fmt.Errorf("cannot monitor: %w", err)
+	}
+	events, err := s.c.socket(zmq.PAIR)
+	if err != nil {
+		return nil, fmt.Errorf("cannot monitor: %w", err)
+	}
+	if err := events.Connect(name); err != nil {
+		s.c.close(events)
+		return nil, fmt.Errorf("cannot monitor: %w", err)
+	}
+	return events, nil
+}
+
+// watchHandshakes watches the handshakes of a bound socket that has a security
+// mechanism, and fails the session with the reason when one fails. Only the
+// bound side learns why a client's keys do not fit: the client just waits.
+func (s *Socket) watchHandshakes() error {
+	mechanism, err := s.z.GetMechanism()
+	if err != nil || mechanism == zmq.NULL || s.watching != nil {
+		return err
+	}
+	name := fmt.Sprintf("inproc://monitor-%d", names.Add(1))
+	ready := make(chan error)
+	s.watching = make(chan struct{})
+	go func() {
+		defer close(s.watching)
+		s.watchUntilStopped(name, ready)
+	}()
+	if err := <-ready; err != nil {
+		return err
+	}
+	return s.z.Monitor(name, handshakeFailed|zmq.EVENT_MONITOR_STOPPED)
+}
+
+// watchUntilStopped reads the events of the monitor of that name. It connects
+// first, and says that it is ready, since libzmq's I/O thread would wait for a
+// reader that is late.
+func (s *Socket) watchUntilStopped(name string, ready chan<- error) {
+	events, err := s.c.socket(zmq.PAIR)
+	if err != nil {
+		ready <- err
+		return
+	}
+	defer s.c.close(events)
+	if err := events.Connect(name); err != nil {
+		ready <- err
+		return
+	}
+	ready <- nil
+	for {
+		event, _, value, err := events.RecvEvent(0)
+		if err != nil || event == zmq.EVENT_MONITOR_STOPPED {
+			return
+		}
+		if event != zmq.EVENT_HANDSHAKE_FAILED_NO_DETAIL { // that is a peer that went away
+			s.role.session.refuse(s.role, handshakeError(event, value))
+		}
+	}
+}
+
+// stopWatch ends the watch on handshakes before the socket is closed.
+func (s *Socket) stopWatch() {
+	if s.watching == nil {
+		return
+	}
+	s.z.Monitor("", 0) // ETERM when the context has ended; then so has the watch
+	select {
+	case <-s.watching:
+	case <-time.After(grace): // the session's end reports the socket
+	}
+}
+
+// refuse ends the session because role has refused a peer.
+func (s *Session) refuse(role *Role, why error) {
+	s.stop(fmt.Errorf("%s: %w", role.name, why))
+}
+
+// ErrHandshake is wrapped by the errors of handshakes that failed.
+var ErrHandshake = errors.New("handshake failed")
+
+// protocolErrors are the values of HANDSHAKE_FAILED_PROTOCOL that people meet,
+// as zmq.h has them.
+var protocolErrors = map[int]string{
+	0x10000001: "unexpected command",
+	0x10000002: "invalid sequence",
+	0x10000003: "key exchange",
+	0x10000011: "malformed command",
+	0x10000012: "malformed MESSAGE",
+	0x10000013: "malformed HELLO",
+	0x10000014: "malformed INITIATE",
+	0x10000015: "malformed ERROR",
+	0x10000016: "malformed READY",
+	0x10000017: "malformed WELCOME",
+	0x10000018: "invalid metadata",
+	0x11000001: "cryptographic: a key is wrong",
+	0x11000002: "the mechanisms differ",
+}
+
+// handshakeError says how a handshake failed.
+func handshakeError(event zmq.Event, value int) error {
+	switch event {
+	case zmq.EVENT_HANDSHAKE_FAILED_PROTOCOL:
+		what, ok := protocolErrors[value]
+		if !ok {
+			what = "see zmq_socket_monitor(3)"
+		}
+		return fmt.Errorf("%w: protocol error %#x (%s)", ErrHandshake, value, what)
+	case zmq.EVENT_HANDSHAKE_FAILED_AUTH:
+		return fmt.Errorf("%w: not authenticated, ZAP status %d", ErrHandshake, value)
+	}
+	return fmt.Errorf("%w: %v", ErrHandshake, zmq.Errno(value))
+}

@@ -1,0 +1,236 @@
+//go:build cgo
+
+// Package session holds the sockets of one measurement: it opens them, connects
+// them, watches over them and ends them. It knows nothing of what is measured.
+//
+// A session has roles. A role is a function on a goroutine of its own (the one
+// under the clock: on the caller's) that opens its sockets through its [Role],
+// uses them, and returns an error or nil; it never fails the benchmark itself.
+// Where roles meet, one binds an [Address] and the others connect to it.
+//
+//	s := session.Open(b, session.Config{Transport: "tcp", Wait: 10 * time.Second})
+//	at := s.Address()
+//	s.Go("replier", func(r *session.Role) error { … r.Bind(zmq.REP, at) … })
+//	s.Run("requester", func(r *session.Role) error { … r.Connect(zmq.REQ, at) … })
+//
+// Nothing waits without a limit. A watchdog looks at every role. When one has
+// stood still for Config.Wait, or any role fails, the contexts of the session
+// are terminated: every blocked call of every role returns ETERM, each role
+// closes its own sockets, and the first error is reported together with what
+// each role had sent and received by then.
+package session
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"time"
+)
+
+// TB is what a session needs of a *testing.T or *testing.B. Fatal must not
+// return.
+type TB interface {
+	Helper()
+	Cleanup(func())
+	Error(args ...any)
+	Fatal(args ...any)
+}
+
+// Config says how the sockets of a session are made.
+type Config struct {
+	Transport string        // inproc, ipc or tcp
+	Wait      time.Duration // how long a role waits for another before it fails; 0 means 10 s
+	IOThreads int           // of each context; 0 means 1
+}
+
+// grace is how much longer than its sockets may linger a session takes to end
+// before it reports what is in the way. Only a fault of the suite gets there.
+const grace = 5 * time.Second
+
+// A Session is the contexts, sockets and roles of one measurement. Its methods
+// are for the goroutine that opened it.
+type Session struct {
+	tb     TB
+	conf   Config
+	before footprint
+	watch  *watchdog
+	over   chan struct{}  // closed when roles must come to an end
+	peers  sync.WaitGroup // those on goroutines of their own
+	ended  bool
+
+	mu       sync.Mutex
+	dir      string  // of the ipc sockets, made at the first need
+	roles    []*Role // in the order they began
+	first    *Role   // the one whose error is shown
+	stopped  error   // why the session was stopped from outside, if it was
+	contexts []*context
+}
+
+// Open begins a session that ends with tb at the latest. A transport that is
+// none fails tb.
+func Open(tb TB, conf Config) *Session {
+	tb.Helper()
+	switch conf.Transport {
+	case "inproc", "ipc", "tcp":
+	default:
+		tb.Fatal(fmt.Sprintf("session: transport %q is not one of inproc, ipc, tcp", conf.Transport))
+	}
+	if conf.Wait == 0 {
+		conf.Wait = 10 * time.Second
+	}
+	conf.IOThreads = max(conf.IOThreads, 1)
+	s := &Session{tb: tb, conf: conf, over: make(chan struct{})}
+	tb.Cleanup(func() {
+		if err := s.end(); err != nil {
+			tb.Error(err)
+		}
+	})
+	enlist(s)
+	s.before = takeFootprint()
+	s.watch = startWatchdog(s)
+	return s
+}
+
+// Go starts role under the given name on a goroutine of its own and returns.
+// The sockets that role opens are closed when it returns. If it returns nil
+// before the session ends, what they have sent may take Config.Wait to leave.
+func (s *Session) Go(name string, role func(*Role) error) {
+	r := s.newRole(name, true)
+	s.peers.Go(func() { r.run(role) })
+}
+
+// Run runs role under the given name on the caller's goroutine and then ends
+// the session. It fails tb with the first error of any role, and with whatever
+// the session left behind; otherwise it returns.
+func (s *Session) Run(name string, role func(*Role) error) {
+	s.tb.Helper()
+	s.newRole(name, false).run(role)
+	if err := s.end(); err != nil {
+		s.tb.Fatal(err)
+	}
+}
+
+// release makes every role come to an end: waits in Go and in socket calls
+// return. It may be called from any goroutine, more than once.
+func (s *Session) release() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.isOver() {
+		close(s.over)
+	}
+	for _, c := range s.contexts {
+		c.terminate()
+	}
+}
+
+// isOver reports whether the session has been released.
+func (s *Session) isOver() bool {
+	select {
+	case <-s.over:
+		return true
+	default:
+		return false
+	}
+}
+
+// blame makes r the role whose error is shown, if it is the first, and
+// releases all roles. It may be called from any goroutine.
+func (s *Session) blame(r *Role) {
+	s.mu.Lock()
+	if s.first == nil {
+		s.first = r
+	}
+	s.mu.Unlock()
+	s.release()
+}
+
+// stop releases all roles for a reason that lies outside of them.
+func (s *Session) stop(why error) {
+	s.mu.Lock()
+	s.stopped = why
+	s.mu.Unlock()
+	s.release()
+}
+
+// end releases all roles, waits until they are gone and returns what went
+// wrong. Only its first call has something to return.
+func (s *Session) end() error {
+	if s.ended {
+		return nil
+	}
+	s.ended = true
+	s.watch.stop()
+	s.release()
+	if err := s.gone(); err != nil {
+		delist(s)
+		return err // what is left behind is known: it is what did not end
+	}
+	err := errors.Join(s.failure(), s.removeDir(), s.before.compare())
+	delist(s)
+	return err
+}
+
+// gone waits for the roles and their contexts to end, within a limit.
+func (s *Session) gone() error {
+	limit := time.NewTimer(s.conf.Wait + grace)
+	defer limit.Stop()
+	roles := make(chan struct{})
+	go func() {
+		s.peers.Wait()
+		close(roles)
+	}()
+	select {
+	case <-roles:
+	case <-limit.C:
+		return fmt.Errorf("session did not end within %v: %s", s.conf.Wait+grace, s.busy())
+	}
+	for _, c := range s.contexts {
+		select {
+		case <-c.ended:
+		case <-limit.C:
+			return fmt.Errorf("session did not end within %v: the context of %s has %d open sockets",
+				s.conf.Wait+grace, c.name, c.sockets())
+		}
+	}
+	return nil
+}
+
+// busy names the roles that have not returned.
+func (s *Session) busy() string {
+	var names []string
+	for _, r := range s.roles {
+		if !r.done.Load() {
+			names = append(names, r.name)
+		}
+	}
+	return strings.Join(names, ", ") + " has not returned"
+}
+
+// failure is the first error with a line for each role, or nil. All roles have
+// returned.
+func (s *Session) failure() error {
+	var text strings.Builder
+	switch {
+	case s.stopped != nil:
+		text.WriteString(s.stopped.Error())
+	case s.first != nil:
+		text.WriteString(s.first.err.Error())
+	default:
+		return nil
+	}
+	for _, r := range s.roles {
+		fmt.Fprintf(&text, "\n%s", r.state())
+	}
+	return errors.New(text.String())
+}
+
+// removeDir removes the directory of the ipc sockets. libzmq leaves the file
+// of a bound ipc socket where it is.
+func (s *Session) removeDir() error {
+	if s.dir == "" {
+		return nil
+	}
+	return os.RemoveAll(s.dir)
+}

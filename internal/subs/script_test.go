@@ -1,0 +1,162 @@
+package subs_test
+
+import (
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"testing"
+)
+
+// A script makes the same calls to a store and to a plain one, and compares
+// what they return. It counts the results, as a comparison in which nothing is
+// ever found shows nothing.
+type script struct {
+	checker
+	want    plain
+	results map[string]int
+}
+
+// An op is one of the calls that a script is made of.
+type op int
+
+const (
+	add op = iota
+	remove
+	match
+	ops
+)
+
+func newScript(tb testing.TB, s store) *script {
+	return &script{checker{tb, s}, plain{}, map[string]int{}}
+}
+
+// step makes one call.
+func (s *script) step(o op, key []byte) {
+	s.Helper()
+	var want bool
+	var name string
+	switch o {
+	case add:
+		name, want = "add", s.want.Add(key)
+		s.add(string(key), want)
+	case remove:
+		name, want = "remove", s.want.Remove(key)
+		s.remove(string(key), want)
+	case match:
+		name, want = "match", s.want.Match(key)
+		s.match(string(key), want)
+	}
+	s.results[name+" "+strconv.FormatBool(want)]++
+}
+
+// compare compares the whole stores.
+func (s *script) compare() {
+	s.Helper()
+	s.all(keys(s.want)...)
+}
+
+// scriptSeed returns the seed of SUBS_SEED, or a new one, and logs it.
+func scriptSeed(t *testing.T) uint64 {
+	t.Helper()
+	seed := rand.Uint64()
+	if text := os.Getenv("SUBS_SEED"); text != "" {
+		var err error
+		if seed, err = strconv.ParseUint(text, 10, 64); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Logf("to repeat: SUBS_SEED=%d go test -run '^%s$'", seed, t.Name())
+	return seed
+}
+
+// TestZ55RandomScripts makes 100 000 calls over each of some small alphabets, in
+// which keys repeat and nest. After every 500 calls the store is emptied: in one that
+// is always well filled, nothing would ever miss.
+func TestZ55RandomScripts(t *testing.T) {
+	const steps = 100_000
+	for _, alphabet := range []struct {
+		name, bytes string
+		size        int // of the longest key
+	}{
+		{"two", "ab", 6},             // long runs of nodes with one child
+		{"four", "\x00\x01\x02/", 4}, // many keys in few nodes
+		{"ends", "\x00\xff", 3},      // tables of 256 entries, most of them holes
+		{"wide", "\x00@\x80\xc0\xfe\xff", 2},
+	} {
+		t.Run("alphabet="+alphabet.name, func(t *testing.T) {
+			each(t, func(t *testing.T, empty func() store) {
+				random, s := seeded(t), newScript(t, empty())
+				for i := range steps {
+					s.step(op(random.IntN(int(ops))), randomKey(random, alphabet.bytes, alphabet.size))
+					if i%20 == 0 {
+						s.compare()
+					}
+					if i%500 == 499 {
+						left := keys(s.want)
+						random.Shuffle(len(left), func(i, j int) { left[i], left[j] = left[j], left[i] })
+						s.drain(left)
+						s.gone(empty)
+					}
+				}
+				s.guard()
+			})
+		})
+	}
+}
+
+// randomKey returns a key of at most size bytes. Short keys are rare: each of
+// them matches much, and with a few of them in a store nothing ever misses.
+func randomKey(random *rand.Rand, alphabet string, size int) []byte {
+	for size > 0 && random.IntN(5) == 0 {
+		size--
+	}
+	key := make([]byte, size)
+	for i := range key {
+		key[i] = alphabet[random.IntN(len(alphabet))]
+	}
+	return key
+}
+
+// guard fails if some result was rare.
+func (s *script) guard() {
+	for _, result := range []string{"add true", "add false", "remove true", "remove false", "match true", "match false"} {
+		if got, want := s.results[result], 5000; got < want {
+			s.Errorf("%d calls of kind %q, want at least %d", got, result, want)
+		}
+	}
+}
+
+// drain removes all references to keys.
+func (s *script) drain(keys []string) {
+	for _, key := range keys {
+		for s.want[key] > 0 {
+			s.step(remove, []byte(key))
+		}
+	}
+}
+
+// FuzzStore reads its input as calls of three bytes each: which call, and the
+// place and length of its key. Keys are pieces of the input itself, so that
+// they overlap and nest.
+func FuzzStore(f *testing.F) {
+	f.Add([]byte("\x00\x00\x00\x02\x00\x00\x01\x00\x00"))                         // the empty key comes and goes
+	f.Add([]byte("\x00\x01\x03\x00\x01\x03\x01\x01\x03\x01\x01\x03\x01\x01\x03")) // Z56
+	f.Add([]byte("\x00\x00\x02\x00\x00\x09\x02\x00\x04\x01\x00\x01\x01\x00\x02")) // Z54
+	f.Add([]byte("aaaaaaaaaaaabaaaacaaaabaaaaaa\x00\x05\x09\x01\x05\x08\x02\x05\x0a"))
+	f.Add([]byte("\x00\x01\x01\x00\xff\x01\x00\x80\x01\x01\x01\x01\x00\xfe\x02\x01\xff\x01"))
+	f.Fuzz(func(t *testing.T, input []byte) {
+		const most = 300 // calls: longer inputs find nothing new, slowly
+		input = input[:min(len(input), 3*most)]
+		each(t, func(t *testing.T, empty func() store) {
+			s := newScript(t, empty())
+			for i := 0; i+3 <= len(input); i += 3 {
+				at := min(int(input[i+1]), len(input))
+				end := min(at+int(input[i+2]), len(input))
+				s.step(op(input[i])%ops, input[at:end])
+				s.compare()
+			}
+			s.drain(keys(s.want))
+			s.gone(empty)
+		})
+	})
+}

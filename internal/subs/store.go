@@ -1,0 +1,87 @@
+// Package subs holds subscription stores: sets of byte strings that answer
+// whether a message begins with one of them.
+//
+// A ZeroMQ subscription is a prefix. A subscriber asks its store once for each
+// message that arrives, and a publisher asks once for each that leaves, so the
+// cost of [Store.Match] is the cost of filtering. The stores follow the
+// semantics of libzmq's trie_t and radix_tree_t:
+//
+//   - a key is any sequence of bytes, of any length, the empty one included;
+//   - a key added n times is there until it has been removed n times;
+//   - a stored key matches every message that it is a prefix of, so the empty
+//     key matches all.
+//
+// Where the two C++ classes differ, the stores agree: each counts distinct
+// keys, and each visits them in byte order. None recurses, so that a long key
+// cannot exhaust the stack.
+//
+// [RandomTopics] and [TreeTopics] make keys and messages to measure them with.
+package subs
+
+import (
+	"iter"
+	"math"
+)
+
+// A Store is a set of keys with a count of references to each.
+//
+// Any number of goroutines may call Match, All, Len and Bytes at once. Add and
+// Remove must not run while any other method does, nor inside a loop over All.
+type Store interface {
+	// Add adds a reference to key and reports whether it is the first one.
+	// It keeps no part of key's memory.
+	//
+	// The count of a key stops at [MaxRefs], and is then never lowered again:
+	// how often the key was added is no longer known, so it stays.
+	Add(key []byte) bool
+
+	// Remove drops a reference to key and reports whether it was the last one,
+	// with which the key leaves the store. For a key that is not in the store
+	// it changes nothing and reports false, whatever prefixes or extensions of
+	// key are there.
+	Remove(key []byte) bool
+
+	// Match reports whether any key in the store is a prefix of data. It does
+	// not allocate.
+	Match(data []byte) bool
+
+	// All visits each key once, however many references it has, in the order
+	// of bytes.Compare: a prefix before its extensions. The slice belongs to
+	// the store and is valid until the loop's next step; it must not be
+	// modified.
+	All() iter.Seq[[]byte]
+
+	// Len returns the number of distinct keys.
+	Len() int
+
+	// Bytes returns the memory that the store holds, in bytes: its own header,
+	// and every node, table and label it has asked the allocator for. It
+	// depends on the set of keys alone, not on how the set came about. What the
+	// heap adds by rounding requests up to its size classes is not in it.
+	Bytes() int
+}
+
+// MaxRefs is the largest number of references to one key that is counted.
+const MaxRefs = math.MaxUint32
+
+// refs is the number of references to a key; 0 means that there is no key.
+type refs uint32
+
+// add counts one reference more and reports whether it is the first.
+func (r *refs) add() bool {
+	if *r == MaxRefs {
+		return false
+	}
+	*r++
+	return *r == 1
+}
+
+// drop counts one reference less and reports whether it was the last. Without
+// a key there is none to drop.
+func (r *refs) drop() bool {
+	if *r == 0 || *r == MaxRefs {
+		return false
+	}
+	*r--
+	return *r == 0
+}

@@ -1,0 +1,356 @@
+package subs_test
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"zmqbench/internal/subs"
+)
+
+// A store under test also checks its own invariants.
+type store interface {
+	subs.Store
+	Check() error
+	SetEmptyKeyRefs(n uint32)
+}
+
+// each runs a test once for every kind of store.
+func each(t *testing.T, test func(t *testing.T, empty func() store)) {
+	t.Run("store=trie", func(t *testing.T) { test(t, func() store { return new(subs.Trie) }) })
+	t.Run("store=radix", func(t *testing.T) { test(t, func() store { return new(subs.Radix) }) })
+}
+
+// A checker makes calls to a store and compares what they return, and checks the
+// invariants after each call that changes the store.
+type checker struct {
+	testing.TB
+	s store
+}
+
+func (c checker) add(key string, want bool) {
+	c.Helper()
+	if got := c.s.Add([]byte(key)); got != want {
+		c.Fatalf("Add(%.40q) = %v, want %v", key, got, want)
+	}
+	c.invariants()
+}
+
+func (c checker) remove(key string, want bool) {
+	c.Helper()
+	if got := c.s.Remove([]byte(key)); got != want {
+		c.Fatalf("Remove(%.40q) = %v, want %v", key, got, want)
+	}
+	c.invariants()
+}
+
+func (c checker) match(data string, want bool) {
+	c.Helper()
+	if got := c.s.Match([]byte(data)); got != want {
+		c.Fatalf("Match(%.40q) = %v, want %v", data, got, want)
+	}
+}
+
+func (c checker) all(want ...string) {
+	c.Helper()
+	if got := keys(c.s); !slices.Equal(got, want) { // Equal, as a diff costs more
+		c.Fatalf("All() mismatch (-want +got):\n%s", cmp.Diff(want, got))
+	}
+	if got := c.s.Len(); got != len(want) {
+		c.Fatalf("Len() = %d, want %d", got, len(want))
+	}
+}
+
+func (c checker) invariants() {
+	c.Helper()
+	if err := c.s.Check(); err != nil {
+		c.Fatal(err)
+	}
+}
+
+// gone checks that the store holds no more memory than one that was never used.
+func (c checker) gone(empty func() store) {
+	c.Helper()
+	c.all()
+	if got, want := c.s.Bytes(), empty().Bytes(); got != want {
+		c.Fatalf("Bytes() = %d after all keys were removed, want %d", got, want)
+	}
+}
+
+// keys copies what All visits.
+func keys(s subs.Store) []string {
+	var keys []string
+	for key := range s.All() {
+		keys = append(keys, string(key))
+	}
+	return keys
+}
+
+func TestZ54Prefixes(t *testing.T) {
+	each(t, func(t *testing.T, empty func() store) {
+		c := checker{t, empty()}
+		for _, data := range []string{"", "A", "\x00"} {
+			c.match(data, false) // an empty store matches nothing
+		}
+		c.add("A", true)
+		c.match("A", true)
+		c.match("AB", true)
+		c.match("B", false)
+		c.match("", false)
+
+		c.add("", true)
+		for _, data := range []string{"A", "AB", "B", "", "\x00", "\xff"} {
+			c.match(data, true)
+		}
+		c.all("", "A")
+		c.remove("", true)
+		c.match("", false)
+		c.match("B", false)
+		c.remove("A", true)
+		c.gone(empty)
+	})
+}
+
+func TestZ56Duplicates(t *testing.T) {
+	each(t, func(t *testing.T, empty func() store) {
+		c := checker{t, empty()}
+		for _, key := range []string{"k", "", "key", "\x00\xff"} {
+			c.add(key, true)
+			c.add(key, false)
+			c.all(key) // Len counts keys, not references
+			c.remove(key, false)
+			c.match(key, true)
+			c.remove(key, true)
+			c.remove(key, false)
+			c.match(key, false)
+			c.gone(empty)
+		}
+	})
+}
+
+// TestZ56Absent removes what is not there, next to keys that are.
+func TestZ56Absent(t *testing.T) {
+	each(t, func(t *testing.T, empty func() store) {
+		c := checker{t, empty()}
+		c.remove("", false)
+		c.remove("topic", false)
+		c.add("topic.a", true)
+		c.add("topic.b", true)
+		c.add("topic.bcd", true)
+		size := c.s.Bytes()
+		for _, key := range []string{"", "t", "topic", "topic.", "topic.bc", "topic.bcde", "topic.bce", "topic.c", "x"} {
+			c.remove(key, false)
+			c.all("topic.a", "topic.b", "topic.bcd")
+		}
+		if got := c.s.Bytes(); got != size {
+			t.Errorf("Bytes() = %d after removing what is not there, want %d", got, size)
+		}
+	})
+}
+
+// TestZ55DenseNodes fills nodes with all 256 children and empties them in random order.
+func TestZ55DenseNodes(t *testing.T) {
+	var topics []string
+	for b := range 256 {
+		topics = append(topics, string([]byte{byte(b)}), string([]byte{'x', byte(b)}))
+	}
+	each(t, func(t *testing.T, empty func() store) {
+		random := seeded(t)
+		c, want := checker{t, empty()}, plain{}
+		for _, i := range random.Perm(len(topics)) {
+			c.add(topics[i], want.Add([]byte(topics[i])))
+			c.all(keys(want)...)
+		}
+		for _, i := range random.Perm(len(topics)) {
+			c.remove(topics[i], want.Remove([]byte(topics[i])))
+			c.all(keys(want)...)
+			for _, topic := range topics {
+				c.match(topic, want.Match([]byte(topic)))
+			}
+		}
+		c.gone(empty)
+	})
+}
+
+// TestCanonical holds stores to the promise that their memory depends on the
+// keys in them, and not on what was done to get there.
+func TestCanonical(t *testing.T) {
+	each(t, func(t *testing.T, empty func() store) {
+		random, w := seeded(t), subs.TreeTopics(1000, 1)
+		direct, detour := empty(), empty()
+		for _, key := range w.Keys[:500] {
+			direct.Add(key)
+		}
+		for _, i := range random.Perm(1000) {
+			detour.Add(w.Keys[i])
+		}
+		for _, i := range random.Perm(500) {
+			detour.Remove(w.Keys[500+i])
+		}
+		if got, want := detour.Bytes(), direct.Bytes(); got != want {
+			t.Errorf("Bytes() = %d for 500 keys of 1000, want %d as for the 500 alone", got, want)
+		}
+		if diff := cmp.Diff(keys(direct), keys(detour)); diff != "" {
+			t.Errorf("All() mismatch (-direct +detour):\n%s", diff)
+		}
+	})
+}
+
+// TestLongKeys allows a stack that recursion by key length would exceed, which
+// ends the process.
+func TestLongKeys(t *testing.T) {
+	defer debug.SetMaxStack(debug.SetMaxStack(256 << 10))
+	each(t, func(t *testing.T, empty func() store) {
+		long := string(bytes.Repeat([]byte{0, 0xff}, 1<<19)) // 1 MiB
+		c := checker{t, empty()}
+		c.add(long, true)
+		c.add(long[:len(long)-1], true)
+		c.match(long, true)
+		c.match(long[:len(long)-2], false)
+		c.all(long[:len(long)-1], long)
+		c.remove(long[:len(long)-1], true)
+		c.match(long[:len(long)-1], false)
+		c.remove(long, true)
+		c.gone(empty)
+	})
+}
+
+// TestPrefixChain stores prefixes of one key of 64 KiB, from the longest to the
+// shortest, so that each but the first splits what is there.
+func TestPrefixChain(t *testing.T) {
+	defer debug.SetMaxStack(debug.SetMaxStack(256 << 10))
+	const size, step = 64 << 10, 64
+	key := bytes.Repeat([]byte("a"), size)
+	each(t, func(t *testing.T, empty func() store) {
+		c := checker{t, empty()}
+		for n := size; n > 0; n -= step {
+			if !c.s.Add(key[:n]) {
+				t.Fatalf("Add(%d bytes) = false, want true", n)
+			}
+			if c.s.Match(key[:n-1]) {
+				t.Fatalf("Match(%d bytes) = true, want false", n-1)
+			}
+		}
+		c.invariants()
+		n := 0
+		for got := range c.s.All() {
+			if n += step; len(got) != n {
+				t.Fatalf("All() visits %d bytes, want %d", len(got), n)
+			}
+		}
+		if n != size {
+			t.Fatalf("All() ends at %d bytes, want %d", n, size)
+		}
+		for _, i := range seeded(t).Perm(size / step) {
+			if n := (i + 1) * step; !c.s.Remove(key[:n]) {
+				t.Fatalf("Remove(%d bytes) = false, want true", n)
+			}
+		}
+		c.invariants()
+		c.gone(empty)
+	})
+}
+
+// TestMaxRefs shows that a key whose count has reached the end stays.
+func TestMaxRefs(t *testing.T) {
+	each(t, func(t *testing.T, empty func() store) {
+		c := checker{t, empty()}
+		c.add("", true)
+		c.s.SetEmptyKeyRefs(subs.MaxRefs - 1)
+		c.remove("", false)
+		c.add("", false)
+		c.add("", false) // MaxRefs
+		c.add("", false)
+		c.remove("", false)
+		c.s.Remove(nil)
+		c.match("anything", true)
+		c.all("")
+	})
+}
+
+// TestOwnership shows that a store keeps a copy of what it is given, and that
+// All can be left early and used again.
+func TestOwnership(t *testing.T) {
+	each(t, func(t *testing.T, empty func() store) {
+		c := checker{t, empty()}
+		key := []byte("topic")
+		c.s.Add(key)
+		c.s.Add(key[:3])
+		copy(key, "-----")
+		c.all("top", "topic")
+		for got := range c.s.All() {
+			if string(got) != "top" {
+				t.Errorf("All() begins with %q, want %q", got, "top")
+			}
+			break
+		}
+		c.all("top", "topic")
+	})
+}
+
+func TestMatchDoesNotAllocate(t *testing.T) {
+	w := subs.TreeTopics(1000, 1000)
+	each(t, func(t *testing.T, empty func() store) {
+		s := filled(empty(), w.Keys)
+		allocs := testing.AllocsPerRun(10, func() {
+			for i := range w.Hits {
+				s.Match(w.Hits[i])
+				s.Match(w.Misses[i])
+			}
+		})
+		if allocs != 0 {
+			t.Errorf("Match allocates %v times in 2000 calls, want 0", allocs)
+		}
+	})
+}
+
+// TestBytes compares what stores say that they hold with what the heap grows
+// by. The heap may have more, as it rounds sizes up, and the race detector more so:
+// by up to 25 %. It may have 2 % less, as strings of one byte cost nothing.
+func TestBytes(t *testing.T) {
+	for name, w := range map[string]subs.Workload{
+		"topics=random": subs.RandomTopics(subs.ToolKeys, 1),
+		"topics=tree":   subs.TreeTopics(subs.ToolKeys, 1),
+	} {
+		t.Run(name, func(t *testing.T) {
+			each(t, func(t *testing.T, empty func() store) {
+				before := heap()
+				s := filled(empty(), w.Keys)
+				grown, claimed := float64(heap()-before), float64(s.Bytes())
+				if ratio := grown / claimed; ratio < 0.98 || ratio > 1.25 {
+					t.Errorf("the heap grew by %.0f bytes, %.3f times the store's Bytes() = %.0f, want 0.98 to 1.25 times",
+						grown, ratio, claimed)
+				}
+				runtime.KeepAlive(s)
+			})
+		})
+	}
+}
+
+// heap returns the bytes in live objects.
+func heap() int64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.GC() // sweeps what the first has found dead
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
+// filled adds keys to s.
+func filled(s store, keys [][]byte) store {
+	for _, key := range keys {
+		s.Add(key)
+	}
+	return s
+}
+
+// seeded returns a generator that SUBS_SEED can start where a failed test did.
+func seeded(t *testing.T) *rand.Rand {
+	seed := scriptSeed(t)
+	return rand.New(rand.NewPCG(seed, 0))
+}

@@ -1,0 +1,79 @@
+package subs_test
+
+import (
+	"testing"
+
+	"zmqbench/internal/subs"
+)
+
+// TestZ58Generator checks the value that the C++ standard requires of minstd_rand.
+func TestZ58Generator(t *testing.T) {
+	next, got := subs.NewMinstd(1), 0
+	for range 10_000 {
+		got = next()
+	}
+	if want := 399268537; got != want {
+		t.Errorf("the 10000th number from seed 1 is %d, want %d", got, want)
+	}
+}
+
+// TestZ58ToolWorkload compares with what the tool's own loops make with
+// libstdc++ (g++ 12).
+func TestZ58ToolWorkload(t *testing.T) {
+	w := subs.RandomTopics(subs.ToolKeys, subs.ToolQueries)
+	check := func(what string, got []byte, want string) {
+		t.Helper()
+		if string(got) != want {
+			t.Errorf("%s is %q, want %q", what, got, want)
+		}
+	}
+	check("key 0", w.Keys[0], "gtl8lf0wf8xelerxhv1s")
+	check("key 1", w.Keys[1], "we6f7o5fvxnqu46b5reb")
+	check("key 9999", w.Keys[9999], "xuc1u1kdbq1swyjdytqf")
+	check("query 0", w.Hits[0], "y42szdagfpy6uazt5w29")
+	check("query 1", w.Hits[1], "vo9to1nm05g8v1qma7w2")
+	check("query 2", w.Hits[2], "10j5d3mvq5vlur0lkrah")
+	check("query 999999", w.Hits[999_999], "7y3sfi0jyqg26umm5z39")
+}
+
+// TestWorkloads checks that keys are distinct, that hits hit and that misses
+// miss. The plain store looks at every key, so it answers only some.
+func TestWorkloads(t *testing.T) {
+	const queries = 100_000
+	for name, w := range map[string]subs.Workload{
+		"topics=random": subs.RandomTopics(subs.ToolKeys, queries),
+		"topics=tree":   subs.TreeTopics(subs.ToolKeys, queries),
+	} {
+		check := func(t *testing.T, s subs.Store, queries int) {
+			for _, key := range w.Keys {
+				if !s.Add(key) {
+					t.Fatalf("Add(%q) = false, want true", key)
+				}
+			}
+			for i := range queries {
+				if !s.Match(w.Hits[i]) {
+					t.Fatalf("Match(%q) = false, want true", w.Hits[i])
+				}
+				if s.Match(w.Misses[i]) {
+					t.Fatalf("Match(%q) = true, want false", w.Misses[i])
+				}
+			}
+		}
+		t.Run(name, func(t *testing.T) {
+			each(t, func(t *testing.T, empty func() store) { check(t, empty(), queries) })
+			t.Run("store=plain", func(t *testing.T) { check(t, plain{}, 100) })
+		})
+	}
+}
+
+// TestTreeTopics checks the lengths that TreeTopics promises.
+func TestTreeTopics(t *testing.T) {
+	w := subs.TreeTopics(subs.ToolKeys, 1)
+	shortest, longest := len(w.Keys[0]), 0
+	for _, key := range w.Keys {
+		shortest, longest = min(shortest, len(key)), max(longest, len(key))
+	}
+	if shortest != 13 || longest != 43 {
+		t.Errorf("topics are %d to %d bytes long, want 13 to 43", shortest, longest)
+	}
+}
