@@ -74,11 +74,14 @@ func (r *Radix) Check() error {
 	return nil
 }
 
-// SetEmptyKeyRefs sets the count of the empty key, which must be in the store.
-func (t *Trie) SetEmptyKeyRefs(n uint32) { t.root.refs = refs(n) }
+// Refs is the count of references to a key.
+type Refs = refs
 
-// SetEmptyKeyRefs sets the count of the empty key, which must be in the store.
-func (r *Radix) SetEmptyKeyRefs(n uint32) { r.root.refs = refs(n) }
+// EmptyKeyRefs returns the count of the empty key.
+func (t *Trie) EmptyKeyRefs() *Refs { return &t.root.refs }
+
+// EmptyKeyRefs returns the count of the empty key.
+func (r *Radix) EmptyKeyRefs() *Refs { return &r.root.refs }
 
 // NewMinstd returns the workloads' generator, started from seed.
 func NewMinstd(seed uint64) func() int {

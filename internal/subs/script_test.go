@@ -55,8 +55,8 @@ func (s *script) compare() {
 	s.all(keys(s.want)...)
 }
 
-// scriptSeed returns the seed of SUBS_SEED, or a new one, and logs it.
-func scriptSeed(t *testing.T) uint64 {
+// seeded returns a random generator. Its seed is logged, and SUBS_SEED sets it.
+func seeded(t *testing.T) *rand.Rand {
 	t.Helper()
 	seed := rand.Uint64()
 	if text := os.Getenv("SUBS_SEED"); text != "" {
@@ -66,11 +66,11 @@ func scriptSeed(t *testing.T) uint64 {
 		}
 	}
 	t.Logf("to repeat: SUBS_SEED=%d go test -run '^%s$'", seed, t.Name())
-	return seed
+	return rand.New(rand.NewPCG(seed, 0))
 }
 
 // TestZ55RandomScripts makes 100 000 calls over each of some small alphabets, in
-// which keys repeat and nest. After every 500 calls the store is emptied: in one that
+// which keys repeat and nest. After every 250 calls the store is emptied: in one that
 // is always well filled, nothing would ever miss.
 func TestZ55RandomScripts(t *testing.T) {
 	const steps = 100_000
@@ -80,8 +80,7 @@ func TestZ55RandomScripts(t *testing.T) {
 	}{
 		{"two", "ab", 6},             // long runs of nodes with one child
 		{"four", "\x00\x01\x02/", 4}, // many keys in few nodes
-		{"ends", "\x00\xff", 3},      // tables of 256 entries, most of them holes
-		{"wide", "\x00@\x80\xc0\xfe\xff", 2},
+		{"ends", "\x00@\xff", 2},     // tables of up to 256 entries, most of them holes
 	} {
 		t.Run("alphabet="+alphabet.name, func(t *testing.T) {
 			each(t, func(t *testing.T, empty func() store) {
@@ -91,7 +90,7 @@ func TestZ55RandomScripts(t *testing.T) {
 					if i%20 == 0 {
 						s.compare()
 					}
-					if i%500 == 499 {
+					if i%250 == 249 {
 						left := keys(s.want)
 						random.Shuffle(len(left), func(i, j int) { left[i], left[j] = left[j], left[i] })
 						s.drain(left)
@@ -120,7 +119,7 @@ func randomKey(random *rand.Rand, alphabet string, size int) []byte {
 // guard fails if some result was rare.
 func (s *script) guard() {
 	for _, result := range []string{"add true", "add false", "remove true", "remove false", "match true", "match false"} {
-		if got, want := s.results[result], 5000; got < want {
+		if got, want := s.results[result], 3000; got < want {
 			s.Errorf("%d calls of kind %q, want at least %d", got, result, want)
 		}
 	}
@@ -145,18 +144,19 @@ func FuzzStore(f *testing.F) {
 	f.Add([]byte("aaaaaaaaaaaabaaaacaaaabaaaaaa\x00\x05\x09\x01\x05\x08\x02\x05\x0a"))
 	f.Add([]byte("\x00\x01\x01\x00\xff\x01\x00\x80\x01\x01\x01\x01\x00\xfe\x02\x01\xff\x01"))
 	f.Fuzz(func(t *testing.T, input []byte) {
-		const most = 300 // calls: longer inputs find nothing new, slowly
+		const most, size = 100, 32 // calls, and bytes of a key: more find nothing new, slowly
 		input = input[:min(len(input), 3*most)]
-		each(t, func(t *testing.T, empty func() store) {
-			s := newScript(t, empty())
+		for _, kind := range kinds {
+			t.Log(kind.name)
+			s := newScript(t, kind.empty())
 			for i := 0; i+3 <= len(input); i += 3 {
 				at := min(int(input[i+1]), len(input))
-				end := min(at+int(input[i+2]), len(input))
+				end := min(at+int(input[i+2])%size, len(input))
 				s.step(op(input[i])%ops, input[at:end])
 				s.compare()
 			}
 			s.drain(keys(s.want))
-			s.gone(empty)
-		})
+			s.gone(kind.empty)
+		}
 	})
 }

@@ -66,14 +66,21 @@ func TestWorkloads(t *testing.T) {
 	}
 }
 
-// TestTreeTopics checks the lengths that TreeTopics promises.
+// TestTreeTopics checks that topics have the lengths that TreeTopics promises,
+// and that look-ups are topics with a payload.
 func TestTreeTopics(t *testing.T) {
-	w := subs.TreeTopics(subs.ToolKeys, 1)
-	shortest, longest := len(w.Keys[0]), 0
+	w := subs.TreeTopics(subs.ToolKeys, 1000)
+	stored, shortest, longest := plain{}, len(w.Keys[0]), 0
 	for _, key := range w.Keys {
+		stored.Add(key)
 		shortest, longest = min(shortest, len(key)), max(longest, len(key))
 	}
 	if shortest != 13 || longest != 43 {
 		t.Errorf("topics are %d to %d bytes long, want 13 to 43", shortest, longest)
+	}
+	for i, hit := range w.Hits {
+		if topic := string(hit[:len(hit)-16]); stored[topic] == 0 {
+			t.Errorf("hit %d is %q, want a key and 16 bytes", i, hit)
+		}
 	}
 }
