@@ -56,13 +56,13 @@ func (s *Session) Address() *Address {
 
 // AddressAt returns the address of an endpoint to bind that a user wrote, or
 // an error that says what is wrong with it. A port that is still in use is
-// tried again until the session's Wait is over.
+// tried again until the session's Wait is nearly over.
 func (s *Session) AddressAt(text string) (*Address, error) {
 	e, err := endpoint.ParseBind(text)
 	if err != nil {
 		return nil, err
 	}
-	return &Address{fixed: true, bind: e, bound: make(chan struct{})}, e.CheckBind()
+	return &Address{fixed: true, bind: e, bound: make(chan struct{})}, nil
 }
 
 // Far returns the address of an endpoint that somebody outside of the session
@@ -74,7 +74,7 @@ func (s *Session) Far(text string) (*Address, error) {
 	}
 	at := &Address{fixed: true, bound: make(chan struct{}), peer: e.String()}
 	close(at.bound)
-	return at, e.CheckConnect()
+	return at, nil
 }
 
 // socketDir makes the directory of the session's socket files, in TMPDIR or,
@@ -83,12 +83,17 @@ func (s *Session) socketDir() (string, error) {
 	if s.dir != "" {
 		return s.dir, nil
 	}
-	const longest = "/zb0123456789/0123456789"
-	base := os.TempDir()
-	if _, err := endpoint.ParseBind("ipc://" + base + longest); err != nil {
-		base = "/tmp"
+	const longest = "/0123456789"
+	dir, err := os.MkdirTemp("", "zb")
+	if err == nil {
+		if _, err := endpoint.ParseBind("ipc://" + dir + longest); err != nil {
+			os.Remove(dir)
+			dir = ""
+		}
 	}
-	dir, err := os.MkdirTemp(base, "zb")
+	if dir == "" {
+		dir, err = os.MkdirTemp("/tmp", "zb")
+	}
 	if err != nil {
 		return "", fmt.Errorf("no place for ipc sockets: %w [set TMPDIR to a directory that can be written]", err)
 	}
@@ -112,11 +117,7 @@ func (s *Socket) Bind(at *Address) error {
 	if err := s.watchHandshakes(); err != nil {
 		return s.fault("bind", err)
 	}
-	err := s.z.Bind(text)
-	for at.fixed && errors.Is(err, zmq.EADDRINUSE) && s.again() {
-		err = s.z.Bind(text)
-	}
-	if err != nil {
+	if err := s.bind(at); err != nil {
 		return s.fault("bind", explainBind(err))
 	}
 	last, err := s.z.GetLastEndpoint()
@@ -128,9 +129,41 @@ func (s *Socket) Bind(at *Address) error {
 		return s.fault("bind", err)
 	}
 	s.at[len(s.at)-1] = peer
+	if at.fixed && at.bind.Transport == "ipc" {
+		s.role.session.leaves(peer)
+	}
 	at.peer = peer
 	close(at.bound)
 	return nil
+}
+
+// bind binds the socket. What the user wants is looked at once more, since a
+// bind deletes the file at an ipc path, and tried again if it is in use. That
+// ends before the Wait does: a role that waits for this one would else be the
+// first to fail, and know less.
+func (s *Socket) bind(at *Address) error {
+	text := at.bind.String()
+	if !at.fixed {
+		return s.z.Bind(text)
+	}
+	if err := at.bind.CheckBind(); err != nil {
+		return err
+	}
+	wait := s.role.session.conf.Wait
+	limit := time.After(wait - wait/4)
+	for {
+		err := s.z.Bind(text)
+		if !errors.Is(err, zmq.EADDRINUSE) || !s.again(limit) {
+			return err
+		}
+	}
+}
+
+// leaves notes an ipc endpoint whose file the session's end must remove.
+func (s *Session) leaves(ipc string) {
+	s.mu.Lock()
+	s.files = append(s.files, ipc)
+	s.mu.Unlock()
 }
 
 // retry is how long a bind waits for a port that is in use. There is no event
@@ -138,11 +171,13 @@ func (s *Socket) Bind(at *Address) error {
 // time.
 const retry = 10 * time.Millisecond
 
-// again waits a moment before another try and reports whether the session
-// still has time for it.
-func (s *Socket) again() bool {
+// again waits a moment before another try and reports whether there is still
+// time for it.
+func (s *Socket) again(limit <-chan time.Time) bool {
 	select {
 	case <-s.role.session.over:
+		return false
+	case <-limit:
 		return false
 	case <-time.After(retry):
 		return true
@@ -177,7 +212,7 @@ func (s *Socket) Connect(at *Address) error {
 		}
 	}
 	if strings.HasPrefix(at.peer, "inproc:") {
-		if err := s.z.Connect(at.peer); err != nil {
+		if err := s.c.connect(s.z, at.peer); err != nil {
 			return s.fault("connect", err)
 		}
 		return nil

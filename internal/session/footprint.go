@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"syscall"
 	"time"
 
 	"go.uber.org/goleak"
@@ -26,10 +27,11 @@ type footprint struct {
 
 // takeFootprint looks at the process as it is.
 func takeFootprint() footprint {
+	n := threads() // first: it opens files, and with the first file the Go runtime opens two descriptors for its poller
 	return footprint{
 		goroutines:  goleak.IgnoreCurrent(),
 		descriptors: descriptors(),
-		threads:     threads(),
+		threads:     n,
 	}
 }
 
@@ -70,6 +72,20 @@ func descriptors() map[string]string {
 		}
 	}
 	return open
+}
+
+// free is how many descriptors the process may still open. It is unknown where
+// there is no /proc.
+func free() (n int, ok bool) {
+	limits, err := os.ReadFile("/proc/self/limits")
+	if err != nil {
+		return 0, errors.Is(err, syscall.EMFILE)
+	}
+	_, line, _ := strings.Cut(string(limits), "Max open files")
+	if _, err := fmt.Sscan(line, &n); err != nil {
+		return 0, false // unlimited
+	}
+	return n - len(descriptors()), true
 }
 
 // threads counts the threads that libzmq started, by the names it gives them.

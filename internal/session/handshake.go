@@ -85,7 +85,7 @@ func (s *Socket) monitor(which zmq.Event) (*zmq.Socket, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot monitor: %w", err)
 	}
-	if err := events.Connect(name); err != nil {
+	if err := s.c.connect(events, name); err != nil {
 		s.c.close(events)
 		return nil, fmt.Errorf("cannot monitor: %w", err)
 	}
@@ -123,7 +123,7 @@ func (s *Socket) watchUntilStopped(name string, ready chan<- error) {
 		return
 	}
 	defer s.c.close(events)
-	if err := events.Connect(name); err != nil {
+	if err := s.c.connect(events, name); err != nil {
 		ready <- err
 		return
 	}

@@ -25,8 +25,8 @@ type Role struct {
 	// for the watchdog would cost ten times that.
 	asked  atomic.Bool
 	parked atomic.Bool // the role waits for the end, which has no limit
-	done   atomic.Bool // the role has returned
-	struck atomic.Bool // the watchdog ended the session because of it
+	done   atomic.Bool // the role has returned; set under the session's lock
+	struck atomic.Bool // the watchdog ended the session because of it; likewise
 }
 
 // newRole adds a role to the session.
@@ -42,13 +42,25 @@ func (s *Session) newRole(name string, peer bool) *Role {
 func (r *Role) run(role func(*Role) error) {
 	r.err = errors.New(r.name + " did not return")
 	defer func() {
-		r.done.Store(true)
+		r.finish()
 		r.close()
 		if r.err != nil && !(errors.Is(r.err, zmq.ETERM) && r.session.isOver()) {
 			r.session.blame(r)
 		}
 	}()
 	r.err = role(r)
+}
+
+// finish makes the role one that has returned, which the watchdog leaves
+// alone. If it was struck before, it has an error also where it returned nil:
+// a sender takes the ETERM with which its last call ended for a good end.
+func (r *Role) finish() {
+	r.session.mu.Lock()
+	defer r.session.mu.Unlock()
+	r.done.Store(true)
+	if r.struck.Load() && r.err == nil {
+		r.err = fmt.Errorf("%s: %s", r.name, r.session.reason(r, ""))
+	}
 }
 
 // close closes the role's sockets, youngest first. What they have sent lingers
@@ -90,9 +102,10 @@ func (r *Role) context() (*context, error) {
 
 // AwaitEnd waits until the session ends. It is how a sender learns that its
 // receiver has all it wants: a sender that closed its socket earlier could
-// lose messages over ipc (libzmq issue 4660).
+// lose messages over ipc (libzmq issue 4660). The role under the clock, with
+// which the session ends, would wait for itself: its limit strikes.
 func (r *Role) AwaitEnd() {
-	r.parked.Store(true)
+	r.parked.Store(r.peer)
 	<-r.session.over
 }
 
@@ -105,9 +118,20 @@ func (r *Role) Proxy(front, back *Socket) error {
 	return front.fault("proxy", zmq.Proxy(front.z, back.z, nil))
 }
 
-// state is a line about a role that has returned, for a failure's text.
+// trouble is the role's error, which its own goroutine writes until it is done.
+func (r *Role) trouble() string {
+	if !r.done.Load() {
+		return r.name + ": " + r.session.reason(r, "")
+	}
+	return r.err.Error()
+}
+
+// state is a line about the role for a failure's text.
 func (r *Role) state() string {
 	text := r.name + ":"
+	if !r.done.Load() {
+		return text + " has not returned"
+	}
 	for _, s := range r.sockets {
 		text += fmt.Sprintf(" %v %s, %s;", s.kind, s.where(), s.counts())
 	}

@@ -27,6 +27,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"zmqbench/internal/endpoint"
 )
 
 // TB is what a session needs of a *testing.T or *testing.B. Fatal must not
@@ -46,8 +48,9 @@ type Config struct {
 }
 
 // grace is how much longer than its sockets may linger a session takes to end
-// before it reports what is in the way. Only a fault of the suite gets there.
-const grace = 5 * time.Second
+// before it reports what is in the way. Only a fault of the suite gets there,
+// or a test, which sets it.
+var grace = 5 * time.Second
 
 // A Session is the contexts, sockets and roles of one measurement. Its methods
 // are for the goroutine that opened it.
@@ -61,10 +64,11 @@ type Session struct {
 	ended  bool
 
 	mu       sync.Mutex
-	dir      string  // of the ipc sockets, made at the first need
-	roles    []*Role // in the order they began
-	first    *Role   // the one whose error is shown
-	stopped  error   // why the session was stopped from outside, if it was
+	dir      string   // of the ipc sockets, made at the first need
+	files    []string // ipc endpoints bound where the user wanted them
+	roles    []*Role  // in the order they began
+	first    *Role    // the one whose error is shown
+	stopped  error    // why the session was stopped from outside, if it was
 	contexts []*context
 }
 
@@ -149,7 +153,9 @@ func (s *Session) blame(r *Role) {
 // stop releases all roles for a reason that lies outside of them.
 func (s *Session) stop(why error) {
 	s.mu.Lock()
-	s.stopped = why
+	if s.stopped == nil {
+		s.stopped = why
+	}
 	s.mu.Unlock()
 	s.release()
 }
@@ -163,13 +169,13 @@ func (s *Session) end() error {
 	s.ended = true
 	s.watch.stop()
 	s.release()
-	if err := s.gone(); err != nil {
-		delist(s)
+	defer delist(s)
+	late := s.gone()
+	err := errors.Join(s.failure(), late, s.removeFiles())
+	if late != nil {
 		return err // what is left behind is known: it is what did not end
 	}
-	err := errors.Join(s.failure(), s.removeDir(), s.before.compare())
-	delist(s)
-	return err
+	return errors.Join(err, s.before.compare())
 }
 
 // gone waits for the roles and their contexts to end, within a limit.
@@ -208,15 +214,16 @@ func (s *Session) busy() string {
 	return strings.Join(names, ", ") + " has not returned"
 }
 
-// failure is the first error with a line for each role, or nil. All roles have
-// returned.
+// failure is the first error with a line for each role, or nil.
 func (s *Session) failure() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	var text strings.Builder
 	switch {
 	case s.stopped != nil:
 		text.WriteString(s.stopped.Error())
 	case s.first != nil:
-		text.WriteString(s.first.err.Error())
+		text.WriteString(s.first.trouble())
 	default:
 		return nil
 	}
@@ -226,11 +233,20 @@ func (s *Session) failure() error {
 	return errors.New(text.String())
 }
 
-// removeDir removes the directory of the ipc sockets. libzmq leaves the file
-// of a bound ipc socket where it is.
-func (s *Session) removeDir() error {
-	if s.dir == "" {
-		return nil
+// removeFiles removes the files of the ipc sockets, which libzmq leaves where
+// they are. Where the user wanted one, it goes only if it is still a socket
+// on which nobody listens.
+func (s *Session) removeFiles() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var errs []error
+	for _, text := range s.files {
+		if e, err := endpoint.ParseBind(text); err == nil {
+			errs = append(errs, os.RemoveAll(e.Path))
+		}
 	}
-	return os.RemoveAll(s.dir)
+	if s.dir != "" {
+		errs = append(errs, os.RemoveAll(s.dir))
+	}
+	return errors.Join(errs...)
 }

@@ -33,13 +33,11 @@ func (r *Role) Socket(kind zmq.Type, options ...Option) (*Socket, error) {
 	if err == nil {
 		s.z, err = c.socket(kind)
 	}
-	if s.z != nil {
-		s.c = c
-		r.sockets = append(r.sockets, s)
-	}
 	if err != nil {
 		return nil, s.fault("open", err)
 	}
+	s.c = c
+	r.sockets = append(r.sockets, s)
 	for _, set := range options {
 		if err := set(s.z); err != nil {
 			return nil, s.fault("set option of", err)

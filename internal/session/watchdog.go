@@ -8,28 +8,34 @@ import (
 )
 
 // A watchdog strikes when a role has made no socket call for the session's
-// Wait. It counts its own ticks and not the clock's time, so that a process
-// which was stopped and goes on does not find all its roles overdue.
+// Wait. It adds up the time between its own looks, and of a long pause counts
+// a part only, so that a process which was stopped and goes on does not find
+// all its roles overdue.
 //
 // A receive timeout could not do this: the binding takes up an interrupted
 // call with the whole timeout again, and under the profiler's 100 signals a
 // second that never runs out.
 type watchdog struct {
 	session *Session
-	age     map[*Role]int // ticks since the role was asked
+	age     map[*Role]time.Duration // since the role was asked
 	quit    chan struct{}
 	gone    chan struct{}
 }
 
 // tick is how often the watchdog looks, for a limit of wait: it strikes at
-// most one tick and a bit late.
+// most two ticks and a bit late.
 func tick(wait time.Duration) time.Duration {
 	return min(max(wait/20, time.Millisecond), 100*time.Millisecond)
 }
 
+// pause is how many ticks the time between two looks counts for at most. On a
+// busy machine the watchdog looks late and ticks are lost; counting ticks
+// alone, it would strike late by as much as the machine is slow.
+const pause = 4
+
 // startWatchdog watches over s until it is stopped.
 func startWatchdog(s *Session) *watchdog {
-	w := &watchdog{session: s, age: map[*Role]int{}, quit: make(chan struct{}), gone: make(chan struct{})}
+	w := &watchdog{session: s, age: map[*Role]time.Duration{}, quit: make(chan struct{}), gone: make(chan struct{})}
 	go w.run()
 	return w
 }
@@ -45,7 +51,7 @@ func (w *watchdog) run() {
 	every := tick(w.session.conf.Wait)
 	ticker := time.NewTicker(every)
 	defer ticker.Stop()
-	limit := int((w.session.conf.Wait + every - 1) / every)
+	last := time.Now()
 	for {
 		select {
 		case <-w.quit:
@@ -54,16 +60,19 @@ func (w *watchdog) run() {
 			<-w.quit
 			return
 		case <-ticker.C:
-			if r := w.overdue(limit); r != nil {
-				w.session.strike(r)
+			now := time.Now()
+			if r := w.overdue(min(now.Sub(last), pause*every)); r != nil {
+				w.session.blame(r)
 			}
+			last = now
 		}
 	}
 }
 
-// overdue asks every role and returns one that has not answered for limit
-// ticks, or nil.
-func (w *watchdog) overdue(limit int) *Role {
+// overdue asks every role again after a time has passed. A role that has not
+// answered for the session's Wait is struck and returned: the error to show is
+// the one that its call will return.
+func (w *watchdog) overdue(passed time.Duration) *Role {
 	s := w.session
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -75,20 +84,14 @@ func (w *watchdog) overdue(limit int) *Role {
 			r.asked.Store(true)
 			w.age[r] = 0
 		default:
-			w.age[r]++
-			if w.age[r] >= limit {
+			w.age[r] += passed
+			if w.age[r] >= s.conf.Wait {
+				r.struck.Store(true)
 				return r
 			}
 		}
 	}
 	return nil
-}
-
-// strike ends the session because of r, which stands still. The error is the
-// one that r's call will return.
-func (s *Session) strike(r *Role) {
-	r.struck.Store(true)
-	s.blame(r)
 }
 
 // reason says why a call of r ended with ETERM.

@@ -1,0 +1,76 @@
+//go:build cgo
+
+package session
+
+import (
+	"os"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// leaveFree lowers the limit of this process until n descriptors are free.
+func leaveFree(t *testing.T, n int) {
+	t.Helper()
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+		t.Fatal(err)
+	}
+	limit.Cur = uint64(len(descriptors()) + n)
+	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Z24, Z86: with too few descriptors a session fails with an error, and so does
+// Usable, which the suite asks first. Without the look at what is free, libzmq
+// 4.3.4 ends the process for about half of these numbers, with an assertion of
+// epoll.cpp, ip_resolver.cpp or ipc_listener.cpp; a pair of roles takes 18.
+func TestFewDescriptors(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("what is free is seen through /proc, which is Linux's")
+	}
+	if os.Getenv(childKey) == "" {
+		if out, code := child(t, "go"); code != 0 {
+			t.Errorf("exit %d: %s", code, out)
+		}
+		return
+	}
+	takeFootprint() // the Go runtime opens its poller, without which it ends the process too
+	const want = " file descriptors are free, want 34 for a context [raise the limit: ulimit -n]"
+	for _, transport := range transports {
+		for _, free := range []int{0, 1, 2, 3, 5, 9, 13, 17, 18, 28, room + 1, room + 20} {
+			leaveFree(t, free)
+			usable := Usable()
+			text := record(func(tb TB) {
+				s := Open(tb, Config{Transport: transport, Wait: short})
+				at := s.Address()
+				s.Go("replier", replier(at))
+				s.Run("requester", requester(at, 1))
+			})
+			if free >= room+2 {
+				if usable != nil || text != "" {
+					t.Errorf("%s, %d free: usable %v, report %q, want no trouble", transport, free, usable, text)
+				}
+				continue
+			}
+			if usable == nil || !strings.Contains(usable.Error(), want) {
+				t.Errorf("%d free: usable %v, want %q in it", free, usable, want)
+			}
+			wantReport(t, text, "er: open (no endpoint): ", want)
+		}
+	}
+}
+
+// A series of sessions under a limit of 256 descriptors (Z24): none is kept.
+func TestFewDescriptorsForLong(t *testing.T) {
+	if os.Getenv(childKey) != "" {
+		leaveFree(t, 2*(room+2))
+		TestManyShortSessions(t)
+		return
+	}
+	if out, code := child(t, "go"); code != 0 {
+		t.Errorf("exit %d: %s", code, out)
+	}
+}
