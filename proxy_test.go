@@ -66,7 +66,7 @@ func proxy(front, back zmq.Type, fronts []*session.Address, at *session.Address,
 // pubSub is the topology of proxy_thr.
 func pubSub(b *testing.B, s *session.Session, size int) {
 	const publishers = 2
-	f := newFlow(b, size, publishers, conf.HWMOr(10000))
+	f := newFlow(b, size, publishers, conf.HWMOr(10000), publishers+1)
 	fronts, back := []*session.Address{s.Address(), s.Address()}, s.Address()
 	s.Go("proxy", proxy(zmq.XSUB, zmq.XPUB, fronts, back, session.HWM(f.hwm)))
 	for i, at := range fronts {
@@ -115,7 +115,7 @@ func awaitSubscription(pub *session.Socket, topic string) error {
 
 // pushPull puts a proxy between the roles of BenchmarkThroughput.
 func pushPull(b *testing.B, s *session.Session, size int) {
-	f := newFlow(b, size, 1, conf.HWMOr(hwm))
+	f := newFlow(b, size, 1, conf.HWMOr(hwm), 2)
 	front, back := s.Address(), s.Address()
 	s.Go("proxy", proxy(zmq.PULL, zmq.PUSH, []*session.Address{front}, back, session.HWM(f.hwm)))
 	s.Go("sender", func(r *session.Role) error { return f.sender(r, front) })
@@ -183,7 +183,7 @@ func TestProxyFirstMessages(t *testing.T) {
 // is held to be lossless must fail when it is not (Z12).
 func TestPublisherThatDrops(t *testing.T) {
 	_, text := measure(t, "1000x", func(b *testing.B, tb session.TB) {
-		f := newFlow(b, 100, 1, 10)
+		f := newFlow(b, 100, 1, 10, 1)
 		s := open(tb, "inproc")
 		at := s.Address()
 		s.Go("publisher", func(r *session.Role) error {

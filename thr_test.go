@@ -30,7 +30,7 @@ func BenchmarkThroughput(b *testing.B) {
 		for _, size := range conf.SizesOr(sizes...) {
 			name := fmt.Sprintf("transport=%s/mech=null/size=%d", transport, size)
 			b.Run(name+"/layer=zmq4", func(b *testing.B) {
-				f := newFlow(b, size, 1, conf.HWMOr(hwm))
+				f := newFlow(b, size, 1, conf.HWMOr(hwm), 1)
 				stream(b, open(b, transport), f, f.sender)
 			})
 		}
@@ -64,12 +64,17 @@ type flow struct {
 	ready   chan struct{} // a value from each sender that has somebody to send to
 }
 
-// newFlow returns the flow of a benchmark. It fails b, before there is any
-// socket, if the messages would not fit in memory.
-func newFlow(b *testing.B, size, senders, hwm int) *flow {
+// newFlow returns the flow of a benchmark that has that many connections. It
+// fails b, before there is any socket, if the messages would take too much
+// memory.
+func newFlow(b *testing.B, size, senders, hwm, pipes int) *flow {
 	f := &flow{size: size, senders: senders, hwm: hwm, ready: make(chan struct{}, senders)}
 	f.count = fixedCount()
-	if err := flags.CheckMemory(size, int(f.count), hwm); err != nil {
+	all := 0
+	if f.count > 0 {
+		all = senders * (int(f.count) + 1)
+	}
+	if err := flags.CheckMemory(size, all, hwm, pipes); err != nil {
 		b.Fatal(err)
 	}
 	return f
@@ -221,7 +226,7 @@ func TestThroughputCount(t *testing.T) {
 			t.Run(fmt.Sprintf("%s/%d", transport, size), func(t *testing.T) {
 				var f *flow
 				result, text := measure(t, "10000x", func(b *testing.B, tb session.TB) {
-					f = newFlow(b, size, 1, hwm)
+					f = newFlow(b, size, 1, hwm, 1)
 					stream(b, open(tb, transport), f, f.sender)
 				})
 				if text != "" || result.N != 10000 || f.sent.Load() != 10001 {
@@ -231,7 +236,7 @@ func TestThroughputCount(t *testing.T) {
 					t.Errorf("msg/s = %v from 10000 messages, want none: that many come out of a queue", got)
 				}
 				result, text = measure(t, "20ms", func(b *testing.B, tb session.TB) {
-					f = newFlow(b, size, 1, hwm)
+					f = newFlow(b, size, 1, hwm, 1)
 					stream(b, open(tb, transport), f, f.sender)
 				})
 				if text != "" || f.sent.Load() <= int64(result.N) {
@@ -247,7 +252,7 @@ func TestThroughputCount(t *testing.T) {
 func TestThroughputLargeMessages(t *testing.T) {
 	for i := range 100 {
 		_, text := measure(t, "10x", func(b *testing.B, tb session.TB) {
-			f := newFlow(b, 1<<20, 1, hwm)
+			f := newFlow(b, 1<<20, 1, hwm, 1)
 			stream(b, open(tb, transports[1+i%2]), f, f.sender)
 		})
 		if text != "" {
@@ -262,7 +267,7 @@ func TestThroughputClock(t *testing.T) {
 	const late = 300 * time.Millisecond
 	var f *flow
 	result, text := measure(t, "1000x", func(b *testing.B, tb session.TB) {
-		f = newFlow(b, 100, 1, hwm)
+		f = newFlow(b, 100, 1, hwm, 1)
 		stream(b, open(tb, "tcp"), f, func(r *session.Role, at *session.Address) error {
 			err := f.sender(r, at)
 			<-time.After(late) // the time that a slow exit takes
@@ -294,7 +299,7 @@ func TestThroughputFaults(t *testing.T) {
 		for _, transport := range transports {
 			t.Run(fault.name+"/"+transport, func(t *testing.T) {
 				_, text := measure(t, "100x", func(b *testing.B, tb session.TB) {
-					f := newFlow(b, 100, 1, hwm)
+					f := newFlow(b, 100, 1, hwm, 1)
 					w := payload.NewWriter(f.size, 0)
 					var msgs [][]byte
 					for range f.count + 1 {

@@ -13,15 +13,16 @@ const (
 )
 
 // CheckMemory returns an error if a stream of messages of size bytes could
-// take more than 4 GiB at once. Count is the number of messages that the
-// stream is to send, as fixed by -benchtime=100000x, or 0 if it is not known.
+// take more than 4 GiB at once. Count is the number of messages that all
+// senders together are to send, or 0 if it is not known; pipes is how many
+// connections there are.
 //
-// A sender that is faster than its receiver fills the queues of both, each up
-// to the high-water mark hwm; that, or count if it is smaller, is the number of
-// messages in flight. Without a high-water mark it is count, which must then
-// be known. An empty or small message takes 64 bytes.
-func CheckMemory(size, count, hwm int) error {
-	flight := 2 * uint64(hwm)
+// Senders that are faster than their receiver fill the queues on both sides of
+// every connection, each up to the high-water mark hwm; that, or count if it is
+// smaller, is the number of messages in flight. Without a high-water mark it is
+// count, which must then be known. An empty or small message takes 64 bytes.
+func CheckMemory(size, count, hwm, pipes int) error {
+	flight := 2 * uint64(hwm) * uint64(pipes)
 	known := count > 0
 	switch {
 	case hwm == 0 && !known:
@@ -34,6 +35,10 @@ func CheckMemory(size, count, hwm int) error {
 	if flight <= most {
 		return nil
 	}
-	return fmt.Errorf("-size: %q with -hwm %d: up to %d messages in flight take %.1f GiB, more than the limit of 4 GiB [use a smaller -size, -hwm %d or -benchtime=%dx]",
-		fmt.Sprint(size), hwm, flight, float64(flight)*float64(each)/(1<<30), most/2, most)
+	remedy := "use a smaller -size"
+	if hwm := most / 2 / uint64(pipes); hwm > 0 {
+		remedy += fmt.Sprintf(", or -hwm %d", hwm)
+	}
+	return fmt.Errorf("-size: %q with -hwm %d: up to %d messages in flight take %.1f GiB, more than the limit of 4 GiB [%s]",
+		fmt.Sprint(size), hwm, flight, float64(flight)*float64(each)/(1<<30), remedy)
 }

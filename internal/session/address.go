@@ -35,10 +35,10 @@ var names atomic.Int64
 // system has no room for a socket file.
 func (s *Session) Address() *Address {
 	s.tb.Helper()
-	text := fmt.Sprintf("inproc://zmqbench-%d", names.Add(1))
+	text := "tcp://127.0.0.1:*"
 	switch s.conf.Transport {
-	case "tcp":
-		text = "tcp://127.0.0.1:*"
+	case "inproc":
+		text = fmt.Sprintf("inproc://zmqbench-%d", names.Add(1))
 	case "ipc":
 		dir, err := s.socketDir()
 		if err != nil {

@@ -22,15 +22,20 @@ func setGrace(t *testing.T, d time.Duration) {
 
 // Z16, Z18: 1000 short sessions, with one, two and four threads to run on.
 func TestManyShortSessionsOnFewProcs(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	for _, procs := range []int{1, 2, 4} {
-		was := runtime.GOMAXPROCS(procs)
-		for i := range 1000 / 3 / min(slowdown, 4) {
-			s := Open(t, Config{Transport: transports[i%3]})
-			at := s.Address()
-			s.Go("replier", replier(at))
-			s.Run("requester", requester(at, 1))
-		}
-		runtime.GOMAXPROCS(was)
+		runtime.GOMAXPROCS(procs)
+		shortSessions(t, 1000/3/min(slowdown, 4))
+	}
+}
+
+// shortSessions opens and ends n sessions of one round trip.
+func shortSessions(t *testing.T, n int) {
+	for i := range n {
+		s := Open(t, Config{Transport: transports[i%3]})
+		at := s.Address()
+		s.Go("replier", replier(at))
+		s.Run("requester", requester(at, 1))
 	}
 }
 

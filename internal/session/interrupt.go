@@ -19,14 +19,20 @@ var ErrInterrupted = errors.New("interrupted by a signal")
 var live struct {
 	sync.Mutex
 	sessions    map[*Session]chan struct{} // closed when it has ended
-	interrupted bool
+	interrupted chan struct{}              // made by interrupt; closed when there is no more to print
 }
 
 // enlist adds an open session. When the process has been told to stop there is
-// nothing left to open one for: it waits for the exit.
+// nothing left to open one for: the failures of those before it have been
+// printed, and it waits for the exit.
 func enlist(s *Session) {
 	live.Lock()
-	if live.interrupted {
+	if live.interrupted != nil {
+		select {
+		case <-live.interrupted:
+		default:
+			close(live.interrupted)
+		}
 		live.Unlock()
 		select {}
 	}
@@ -46,13 +52,13 @@ func delist(s *Session) {
 }
 
 const (
-	endLimit   = 1500 * time.Millisecond // for the sessions to end
-	printLimit = 300 * time.Millisecond  // for testing to print their failures
+	endLimit   = time.Second            // for the sessions to end
+	printLimit = 900 * time.Millisecond // for testing to print their failures
 )
 
 // EndOnSignal makes SIGINT and SIGTERM end the open sessions, each with an
-// error that has its counts, and then the process with status 130, within 2 s.
-// Without it a role that is blocked in libzmq would not stop: the binding
+// error that has its counts, and then the process within 2 s: with status 130,
+// or, if the tests are over sooner, with the status of a failure. Without it a role that is blocked in libzmq would not stop: the binding
 // takes up the interrupted call again. A second signal ends the process at once.
 func EndOnSignal() {
 	signals := make(chan os.Signal, 1)
@@ -68,7 +74,8 @@ func EndOnSignal() {
 // interrupt stops the open sessions and waits until their failures are out.
 func interrupt() {
 	live.Lock()
-	live.interrupted = true
+	printed := make(chan struct{})
+	live.interrupted = printed
 	open := make(map[*Session]chan struct{}, len(live.sessions))
 	for s, ended := range live.sessions {
 		open[s] = ended
@@ -83,9 +90,14 @@ func interrupt() {
 			return
 		}
 	}
-	if len(open) > 0 {
-		// The failure is printed by testing after the session has ended, and
-		// nothing tells when.
-		<-time.After(printLimit)
+	if len(open) == 0 {
+		return
+	}
+	// Package testing prints a failure after the session has ended, before it
+	// goes on to what opens the next or to its end. What opens none tells
+	// nothing, and has the limit.
+	select {
+	case <-printed:
+	case <-time.After(printLimit):
 	}
 }

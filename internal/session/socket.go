@@ -80,10 +80,21 @@ func (s *Socket) Recv() ([]byte, error) {
 	s.check()
 	msg, err := s.z.RecvBytes(0)
 	if err != nil {
-		return nil, s.fault("recv", err)
+		return nil, s.fault("recv", s.explainRecv(err))
 	}
 	s.received++
 	return msg, nil
+}
+
+// explainRecv says what it means when a requester that has sent its request
+// must not wait for the reply: a REQ whose peer goes away in the middle of a
+// send drops the message, reports success and is in the state that it was in
+// before (lb.cpp of libzmq 4.3.4, where it returns -2).
+func (s *Socket) explainRecv(err error) error {
+	if s.kind == zmq.REQ && s.sent > s.received && errors.Is(err, zmq.EFSM) {
+		return fmt.Errorf("%w: its peer went away while the request was sent", err)
+	}
+	return err
 }
 
 // Single returns an error if the message that Recv has just returned was a

@@ -73,10 +73,10 @@ const childKey = "ZMQBENCH_SESSION_TEST_CHILD"
 
 // child runs the calling test again in a process of its own, where
 // os.Getenv(childKey) is say, and returns what it wrote and its exit code. A
-// child that hangs is killed after 10 s: its code is then -1.
+// child that hangs is killed after a minute: its code is then -1.
 func child(t *testing.T, say string, env ...string) (out string, code int) {
 	t.Helper()
-	limit, cancel := stdcontext.WithTimeout(t.Context(), 10*time.Second)
+	limit, cancel := stdcontext.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	c := exec.CommandContext(limit, os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v")
 	c.Env = append(append(os.Environ(), childKey+"="+say), env...)
