@@ -27,16 +27,53 @@ import (
 // sides of the proxy. With pattern=reqrep those of BenchmarkLatency are: the
 // op is then one request received behind the proxy and its reply taken back,
 // one round trip.
+//
+// With layer=libzmq all roles but the proxy itself, which is C in any case, are
+// C. There is no layer=kernel: nothing in the kernel forwards.
 func BenchmarkProxy(b *testing.B) {
 	for _, pattern := range []struct {
 		name string
-		run  func(*testing.B, *session.Session, int)
+		run  func(*testing.B, *session.Session, int, language)
 	}{{"pubsub", pubSub}, {"pushpull", pushPull}, {"reqrep", reqRep}} {
 		for _, size := range conf.SizesOr(100, 1000) {
-			name := fmt.Sprintf("pattern=%s/size=%d/layer=zmq4", pattern.name, size)
-			b.Run(name, func(b *testing.B) { pattern.run(b, open(b, "inproc"), size) })
+			for _, l := range languages {
+				name := fmt.Sprintf("pattern=%s/size=%d/layer=%s", pattern.name, size, l.layer)
+				b.Run(name, func(b *testing.B) { pattern.run(b, open(b, "inproc"), size, l) })
+			}
 		}
 	}
+}
+
+// A language is what the roles around a proxy are written in.
+type language struct {
+	layer string
+	c     bool
+}
+
+var languages = []language{{"zmq4", false}, {"libzmq", true}}
+
+// flow returns a flow whose count is known where the loop is in C.
+func (l language) flow(b *testing.B, size, senders, queue, pipes int) *flow {
+	if l.c {
+		return newFlowOf(b, b.N, size, senders, queue, pipes)
+	}
+	return newFlow(b, size, senders, queue, pipes)
+}
+
+// flood is the sending loop of f.
+func (l language) flood(f *flow) flooding {
+	if l.c {
+		return f.floodC
+	}
+	return f.flood
+}
+
+// receive is the receiving loop of f.
+func (l language) receive(f *flow) receiving {
+	if l.c {
+		return f.receiveC
+	}
+	return f.receive
 }
 
 // proxy returns a role that binds a front to its addresses and a back to its
@@ -64,27 +101,26 @@ func proxy(front, back zmq.Type, fronts []*session.Address, at *session.Address,
 }
 
 // pubSub is the topology of proxy_thr.
-func pubSub(b *testing.B, s *session.Session, size int) {
+func pubSub(b *testing.B, s *session.Session, size int, l language) {
 	const publishers = 2
-	f := newFlow(b, size, publishers, conf.HWMOr(10000), publishers+1)
+	f := l.flow(b, size, publishers, conf.HWMOr(10000), publishers+1)
 	fronts, back := []*session.Address{s.Address(), s.Address()}, s.Address()
 	s.Go("proxy", proxy(zmq.XSUB, zmq.XPUB, fronts, back, session.HWM(f.hwm)))
 	for i, at := range fronts {
-		s.Go(fmt.Sprintf("publisher %d", i), func(r *session.Role) error { return f.publisher(r, at, i) })
+		s.Go(fmt.Sprintf("publisher %d", i), func(r *session.Role) error { return f.publisher(r, at, i, l.flood(f)) })
 	}
-	s.Run("subscriber", func(r *session.Role) error {
+	runReceiver(b, s, f, "subscriber", func(r *session.Role) (*measurement, error) {
 		sub, err := r.Connect(zmq.SUB, back, session.HWM(f.hwm), session.Subscribe(""))
 		if err != nil {
-			return err
+			return nil, err
 		}
-		return f.receive(b, sub)
+		return l.receive(f)(b, sub)
 	})
-	f.report(b)
 }
 
 // publisher connects an XPUB that does not drop, waits for the subscription to
 // everything, which is one byte 1, and floods.
-func (f *flow) publisher(r *session.Role, at *session.Address, sender int) error {
+func (f *flow) publisher(r *session.Role, at *session.Address, sender int, flood flooding) error {
 	pub, err := r.Connect(zmq.XPUB, at, session.HWM(f.hwm), session.NoDrop())
 	if err != nil {
 		return err
@@ -92,12 +128,7 @@ func (f *flow) publisher(r *session.Role, at *session.Address, sender int) error
 	if err := awaitSubscription(pub, ""); err != nil {
 		return err
 	}
-	f.ready <- struct{}{}
-	if err := f.flood(pub, sender); err != nil {
-		return err
-	}
-	r.AwaitEnd()
-	return nil
+	return f.send(r, pub, flood, sender)
 }
 
 // awaitSubscription receives the frame of a subscription to topic at an XPUB:
@@ -114,34 +145,39 @@ func awaitSubscription(pub *session.Socket, topic string) error {
 }
 
 // pushPull puts a proxy between the roles of BenchmarkThroughput.
-func pushPull(b *testing.B, s *session.Session, size int) {
-	f := newFlow(b, size, 1, conf.HWMOr(hwm), 2)
+func pushPull(b *testing.B, s *session.Session, size int, l language) {
+	f := l.flow(b, size, 1, conf.HWMOr(hwm), 2)
 	front, back := s.Address(), s.Address()
 	s.Go("proxy", proxy(zmq.PULL, zmq.PUSH, []*session.Address{front}, back, session.HWM(f.hwm)))
-	s.Go("sender", func(r *session.Role) error { return f.sender(r, front) })
-	s.Run("receiver", func(r *session.Role) error {
+	s.Go("sender", func(r *session.Role) error { return f.sender(l.flood(f))(r, front) })
+	runReceiver(b, s, f, "receiver", func(r *session.Role) (*measurement, error) {
 		pull, err := r.Connect(zmq.PULL, back, session.HWM(f.hwm))
 		if err != nil {
-			return err
+			return nil, err
 		}
-		return f.receive(b, pull)
+		return l.receive(f)(b, pull)
 	})
-	f.report(b)
 }
 
 // reqRep puts a proxy between the roles of BenchmarkLatency.
-func reqRep(b *testing.B, s *session.Session, size int) {
+func reqRep(b *testing.B, s *session.Session, size int, l language) {
 	front, back := s.Address(), s.Address()
-	s.Go("proxy", proxy(zmq.ROUTER, zmq.DEALER, []*session.Address{front}, back, session.HWM(conf.HWMOr(hwm))))
+	s.Go("proxy", proxy(zmq.ROUTER, zmq.DEALER, []*session.Address{front}, back))
 	s.Go("replier", func(r *session.Role) error {
-		rep, err := r.Connect(zmq.REP, back, session.HWM(conf.HWMOr(hwm)))
+		rep, err := r.Connect(zmq.REP, back)
 		if err != nil {
 			return err
 		}
+		if l.c {
+			return echoC(rep)
+		}
 		return echo(rep)
 	})
-	s.Run("requester", func(r *session.Role) error { return requester(b, r, front, size) })
-	reportLatency(b)
+	if l.c {
+		runRequester(b, s, front, size, requesterC)
+	} else {
+		runRequester(b, s, front, size, requester)
+	}
 }
 
 // TestProxyCount runs every pattern for a count, over every transport and while
@@ -150,17 +186,19 @@ func reqRep(b *testing.B, s *session.Session, size int) {
 func TestProxyCount(t *testing.T) {
 	defer interruptions()()
 	for _, transport := range transports {
-		for name, run := range map[string]func(*testing.B, *session.Session, int){
+		for name, run := range map[string]func(*testing.B, *session.Session, int, language){
 			"pubsub": pubSub, "pushpull": pushPull, "reqrep": reqRep,
 		} {
-			t.Run(transport+"/"+name, func(t *testing.T) {
-				result, text := measure(t, "1000x", func(b *testing.B, tb session.TB) {
-					run(b, open(tb, transport), 100)
+			for _, l := range languages {
+				t.Run(transport+"/"+name+"/"+l.layer, func(t *testing.T) {
+					result, text := measure(t, "1000x", func(b *testing.B, tb session.TB) {
+						run(b, open(tb, transport), 100, l)
+					})
+					if text != "" || result.N != 1000 {
+						t.Errorf("N = %d, failures %q; want 1000, none", result.N, text)
+					}
 				})
-				if text != "" || result.N != 1000 {
-					t.Errorf("N = %d, failures %q; want 1000, none", result.N, text)
-				}
-			})
+			}
 		}
 	}
 }
@@ -170,10 +208,28 @@ func TestProxyCount(t *testing.T) {
 func TestProxyFirstMessages(t *testing.T) {
 	for i := range 100 {
 		result, text := measure(t, "100x", func(b *testing.B, tb session.TB) {
-			pubSub(b, open(tb, "tcp"), 8)
+			pubSub(b, open(tb, "tcp"), 8, languages[i%2])
 		})
 		if text != "" || result.N != 100 {
 			t.Fatalf("run %d: N = %d, failures %q; want 100, none", i, result.N, text)
+		}
+	}
+}
+
+// TestProxySmallQueues runs the publishers with queues that one alone would fill
+// before the other has its subscription: they begin together, or the proxy,
+// blocked by the one, could never tell the other that there is a subscriber.
+func TestProxySmallQueues(t *testing.T) {
+	before := conf.HWM
+	defer func() { conf.HWM = before }()
+	for _, conf.HWM = range []int{1, 2, 10} {
+		for i, benchtime := range []string{"2000x", "20ms", "20ms", "2000x", "20ms", "20ms"} {
+			_, text := measure(t, benchtime, func(b *testing.B, tb session.TB) {
+				pubSub(b, open(tb, "inproc"), 100, languages[i%2])
+			})
+			if text != "" {
+				t.Fatalf("HWM %d, %s, %s: %s", conf.HWM, benchtime, languages[i%2].layer, text)
+			}
 		}
 	}
 }
@@ -205,7 +261,8 @@ func TestPublisherThatDrops(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			return f.receive(b, sub)
+			_, err = f.receive(b, sub)
+			return err
 		})
 	})
 	if want := " of sender 0 is lost: number "; !strings.Contains(text, want) {

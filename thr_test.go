@@ -3,6 +3,7 @@
 package zmqbench
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"slices"
@@ -11,9 +12,11 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+	"unsafe"
 
 	zmq "github.com/pebbe/zmq4"
 
+	"zmqbench/internal/cloop"
 	"zmqbench/internal/flags"
 	"zmqbench/internal/metric"
 	"zmqbench/internal/payload"
@@ -25,68 +28,140 @@ import (
 // message has come and stops when the last has. That is what libzmq's
 // local_thr and inproc_thr print, except that they divide N messages by the
 // time of N-1.
+//
+// The layers are those of BenchmarkLatency, and layer=batch: Go roles that move
+// 16 messages into or out of Go's memory with one call into C.
 func BenchmarkThroughput(b *testing.B) {
 	for _, transport := range transports {
 		for _, size := range conf.SizesOr(sizes...) {
 			name := fmt.Sprintf("transport=%s/mech=null/size=%d", transport, size)
 			b.Run(name+"/layer=zmq4", func(b *testing.B) {
 				f := newFlow(b, size, 1, conf.HWMOr(hwm), 1)
-				stream(b, open(b, transport), f, f.sender)
+				stream(b, open(b, transport), f, f.sender(f.flood), f.receive)
+			})
+			b.Run(name+"/layer=batch", func(b *testing.B) {
+				checkMemory(b, size, 1, conf.HWMOr(hwm), 1, 2*cloop.BatchLen) // with an arena on each side
+				f := newFlowOf(b, b.N, size, 1, conf.HWMOr(hwm), 1)
+				stream(b, open(b, transport), f, f.sender(f.floodBatch), f.receiveBatch)
+			})
+			b.Run(name+"/layer=libzmq", func(b *testing.B) {
+				f := newFlowOf(b, b.N, size, 1, conf.HWMOr(hwm), 1)
+				stream(b, open(b, transport), f, f.sender(f.floodC), f.receiveC)
+			})
+			b.Run(name+"/layer=kernel", func(b *testing.B) {
+				f := newFlowOf(b, b.N, size, 1, conf.HWMOr(hwm), 1)
+				bareStream(b, open(b, transport), f, transport)
 			})
 		}
 	}
 }
 
+// A receiving role takes a flow from a socket against the clock.
+type receiving func(*testing.B, *session.Socket) (*measurement, error)
+
 // stream receives, on the benchmark's goroutine, what a sender that connects
 // sends as fast as it can.
-func stream(b *testing.B, s *session.Session, f *flow, sender peer) {
+func stream(b *testing.B, s *session.Session, f *flow, sender peer, receive receiving) {
 	at := s.Address()
 	s.Go("sender", func(r *session.Role) error { return sender(r, at) })
-	s.Run("receiver", func(r *session.Role) error {
+	runReceiver(b, s, f, "receiver", func(r *session.Role) (*measurement, error) {
 		pull, err := r.Bind(zmq.PULL, at, session.HWM(f.hwm))
 		if err != nil {
-			return err
+			return nil, err
 		}
-		return f.receive(b, pull)
+		return receive(b, pull)
 	})
+}
+
+// runReceiver runs the role under the clock and reports its flow.
+func runReceiver(b *testing.B, s *session.Session, f *flow, name string, role func(*session.Role) (*measurement, error)) {
+	var m *measurement
+	s.Run(name, func(r *session.Role) (err error) {
+		m, err = role(r)
+		return err
+	})
+	m.report(b)
 	f.report(b)
+}
+
+// bareStream is the stream over the bare transport, in C.
+func bareStream(b *testing.B, s *session.Session, f *flow, transport string) {
+	near, far := barePair(b, s, transport, f.size)
+	s.Go("sender", func(r *session.Role) error {
+		err := r.Outside("send", far.Where(), far, far.Release, func() error { return far.Flood(b.N + 1) })
+		if err == nil {
+			r.AwaitEnd()
+		}
+		return err
+	})
+	runReceiver(b, s, f, "receiver", func(r *session.Role) (m *measurement, err error) {
+		err = r.Outside("recv", near.Where(), near, near.Release, func() error {
+			if err := near.Receive(1); err != nil {
+				return err
+			}
+			m = begin(b)
+			b.ResetTimer()
+			err := near.Receive(b.N)
+			b.StopTimer()
+			m.end()
+			return err
+		})
+		return m, err
+	})
 }
 
 // A flow is a stream of messages: what its senders and its receiver agree on,
 // and what they tell each other beside the sockets.
 type flow struct {
-	size    int           // of each message in bytes
-	senders int           // how many there are
-	hwm     int           // of their sockets
-	count   int64         // messages after the first; 0 until the loop has counted them
-	stop    atomic.Bool   // set when the receiver has enough
-	sent    atomic.Int64  // by the senders that have ended
-	ready   chan struct{} // a value from each sender that has somebody to send to
+	size    int                          // of each message in bytes
+	senders int                          // how many there are
+	hwm     int                          // of their sockets
+	pipes   int                          // connections from the senders to the receiver
+	count   int64                        // messages after the first; 0 if the benchmark runs for a time
+	stop    atomic.Bool                  // set when the receiver has enough
+	sent    atomic.Int64                 // by the senders that have ended
+	ready   chan struct{}                // a value from each sender that has somebody to send to
+	begin   chan struct{}                // closed when all have: one that began sooner could fill the queues that another still needs
+	loops   []atomic.Pointer[cloop.Loop] // of the senders that are in C
 }
 
-// newFlow returns the flow of a benchmark that has that many connections. It
-// fails b, before there is any socket, if the messages would take too much
-// memory.
-func newFlow(b *testing.B, size, senders, hwm, pipes int) *flow {
-	f := &flow{size: size, senders: senders, hwm: hwm, ready: make(chan struct{}, senders)}
-	f.count = fixedCount()
-	all := 0
-	if f.count > 0 {
-		all = senders * (int(f.count) + 1)
+// newFlow returns the flow of a benchmark with b.Loop that has that many
+// connections.
+func newFlow(b *testing.B, size, senders, queue, pipes int) *flow {
+	return newFlowOf(b, fixedCount(), size, senders, queue, pipes)
+}
+
+// newFlowOf returns the flow of count messages after the first, or of as many
+// as b.Loop takes if count is 0. It fails b, before there is any socket, if the
+// messages would take too much memory.
+func newFlowOf(b *testing.B, count, size, senders, queue, pipes int) *flow {
+	checkMemory(b, size, senders, queue, pipes, 0)
+	return &flow{
+		size: size, senders: senders, hwm: queue, pipes: pipes, count: int64(count),
+		ready: make(chan struct{}, senders), begin: make(chan struct{}),
+		loops: make([]atomic.Pointer[cloop.Loop], senders),
 	}
-	if err := flags.CheckMemory(size, all, hwm, pipes); err != nil {
+}
+
+// checkMemory fails b if the messages would take too much memory. How many
+// there are is known if -benchtime says so; b.N grows to what no flag tells.
+func checkMemory(b *testing.B, size, senders, queue, pipes, held int) {
+	all := 0
+	if n := fixedCount(); n > 0 {
+		all = senders * (n + 1)
+	}
+	if err := flags.CheckMemory(size, all, queue, pipes, held); err != nil {
 		b.Fatal(err)
 	}
-	return f
 }
 
 // fixedCount is N of -benchtime=Nx, or 0 when the benchmark runs for a time.
-func fixedCount() int64 {
+func fixedCount() int {
 	text, ok := strings.CutSuffix(flag.Lookup("test.benchtime").Value.String(), "x")
 	if !ok {
 		return 0
 	}
-	n, _ := strconv.ParseInt(text, 10, 64) // package testing has checked it
+	n, _ := strconv.Atoi(text) // package testing has checked it
 	return n
 }
 
@@ -103,14 +178,28 @@ func (f *flow) mark() []byte {
 	return nil
 }
 
-// sender connects a PUSH and floods it.
-func (f *flow) sender(r *session.Role, at *session.Address) error {
-	push, err := r.Connect(zmq.PUSH, at, session.HWM(f.hwm))
-	if err != nil {
+// A flooding loop sends the messages of one sender of a flow.
+type flooding func(out *session.Socket, sender int) error
+
+// sender returns a role that connects a PUSH and floods it.
+func (f *flow) sender(flood flooding) peer {
+	return func(r *session.Role, at *session.Address) error {
+		push, err := r.Connect(zmq.PUSH, at, session.HWM(f.hwm))
+		if err != nil {
+			return err
+		}
+		return f.send(r, push, flood, 0)
+	}
+}
+
+// send floods a socket that has somebody to send to, when all senders have, and
+// then waits for the end.
+func (f *flow) send(r *session.Role, out *session.Socket, flood flooding, sender int) error {
+	f.ready <- struct{}{}
+	if err := out.Await(f.begin, "the other senders"); err != nil {
 		return err
 	}
-	f.ready <- struct{}{}
-	if err := f.flood(push, 0); err != nil {
+	if err := flood(out, sender); err != nil {
 		return err
 	}
 	r.AwaitEnd()
@@ -127,6 +216,11 @@ func (f *flow) flood(out *session.Socket, sender int) error {
 			return err
 		}
 	}
+	return f.flooded(out, n)
+}
+
+// flooded ends a flood of n messages.
+func (f *flow) flooded(out *session.Socket, n int64) error {
 	f.sent.Add(n)
 	if !f.marked() {
 		return nil
@@ -134,42 +228,167 @@ func (f *flow) flood(out *session.Socket, sender int) error {
 	return out.Send(f.mark())
 }
 
-// receive takes the first message of the flow, then b.Loop more against the
-// clock, then the rest without it, and checks that nothing is missing.
-func (f *flow) receive(b *testing.B, in *session.Socket) error {
-	c := payload.NewChecker(f.size, f.senders)
-	if err := f.first(in, c); err != nil {
+// floodC is flood in C.
+func (f *flow) floodC(out *session.Socket, sender int) error {
+	loop := cloop.NewLoop(f.size, sender, 1)
+	f.loops[sender].Store(loop)
+	if f.stop.Load() {
+		loop.Stop()
+	}
+	err := out.Outside("send", loop, func(socket unsafe.Pointer) error {
+		return loop.Flood(socket, int(f.count)+1)
+	})
+	if err != nil {
 		return err
 	}
-	b.ReportAllocs()
+	sent, _ := loop.Counts()
+	return f.flooded(out, sent)
+}
+
+// floodBatch is flood with 16 messages a call into C.
+func (f *flow) floodBatch(out *session.Socket, sender int) error {
+	w, batch := payload.NewWriter(f.size, sender), cloop.NewBatch(f.size)
+	var n int
+	send := func(socket unsafe.Pointer) error { return batch.Send(socket, n) }
+	var sent int64
+	for ; sent <= f.count && !f.stop.Load(); sent += int64(n) {
+		n = int(min(cloop.BatchLen, f.count+1-sent))
+		for i := range n {
+			w.Put(batch.Message(i))
+		}
+		if err := out.Outside("send", batch, send); err != nil {
+			return err
+		}
+	}
+	return f.flooded(out, sent)
+}
+
+// receive takes the first message of the flow, then b.Loop more against the
+// clock, then the rest without it, and checks that nothing is missing.
+func (f *flow) receive(b *testing.B, in *session.Socket) (*measurement, error) {
+	c := payload.NewChecker(f.size, f.senders)
+	if err := f.first(in, c); err != nil {
+		return nil, err
+	}
+	m := begin(b)
+	m.perMessage = true
 	for b.Loop() {
 		msg, err := in.Recv()
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if err := c.Check(msg); err != nil {
-			return in.Fault(c.Explain(err, in.Recv))
+			return nil, in.Fault(payload.Explain(err, in.Recv))
 		}
 	}
+	m.end()
+	f.halt()
+	return m, f.rest(in, c)
+}
+
+// receiveC is receive in C: one call from Go for all that the clock sees.
+func (f *flow) receiveC(b *testing.B, in *session.Socket) (*measurement, error) {
+	loop := cloop.NewLoop(f.size, 0, f.senders)
+	receive := func(n int) error {
+		err := in.Outside("recv", loop, func(socket unsafe.Pointer) error { return loop.Receive(socket, n) })
+		return explain(err, in)
+	}
+	if err := f.sendersAreThere(in); err != nil {
+		return nil, err
+	}
+	if err := receive(1); err != nil {
+		return nil, err
+	}
+	m := begin(b)
+	b.ResetTimer()
+	err := receive(b.N)
+	b.StopTimer()
+	m.end()
+	f.halt()
+	if err != nil || !f.marked() {
+		return m, err
+	}
+	err = in.Outside("recv", loop, func(socket unsafe.Pointer) error { return loop.Rest(socket, f.senders) })
+	_, received := loop.Counts()
+	return m, errors.Join(explain(err, in), f.complete(in, received))
+}
+
+// receiveBatch is receive with 16 messages a call into C.
+func (f *flow) receiveBatch(b *testing.B, in *session.Socket) (*measurement, error) {
+	c, batch := payload.NewChecker(f.size, f.senders), cloop.NewBatch(f.size)
+	if err := f.first(in, c); err != nil {
+		return nil, err
+	}
+	var n int
+	receive := func(socket unsafe.Pointer) error { return batch.Receive(socket, n) }
+	m := begin(b)
+	m.perMessage = true
+	b.ResetTimer()
+	for i := 0; i < b.N; i += n {
+		n = min(cloop.BatchLen, b.N-i)
+		if err := in.Outside("recv", batch, receive); err != nil {
+			return nil, err
+		}
+		for j := range n {
+			if err := c.Check(batch.Received(j)); err != nil {
+				return nil, in.Fault(payload.Explain(err, func() ([]byte, error) {
+					if j++; j < n {
+						return batch.Received(j), nil
+					}
+					return in.Recv()
+				}))
+			}
+		}
+	}
+	b.StopTimer()
+	m.end()
+	f.halt()
+	return m, f.rest(in, c)
+}
+
+// explain makes the fault of a loop in C more exact by what follows it.
+func explain(err error, in *session.Socket) error {
+	var fault *payload.Fault
+	if errors.As(err, &fault) {
+		return in.Fault(payload.Explain(fault, in.Recv))
+	}
+	return err
+}
+
+// halt tells the senders that the receiver has enough.
+func (f *flow) halt() {
 	f.stop.Store(true)
-	return f.rest(in, c)
+	for i := range f.loops {
+		if loop := f.loops[i].Load(); loop != nil {
+			loop.Stop()
+		}
+	}
 }
 
 // first waits until all senders are there and takes the first message.
 func (f *flow) first(in *session.Socket, c *payload.Checker) error {
-	for range f.senders {
-		if err := in.Await(f.ready, "a sender that is connected"); err != nil {
-			return err
-		}
+	if err := f.sendersAreThere(in); err != nil {
+		return err
 	}
 	msg, err := in.Recv()
 	if err != nil {
 		return err
 	}
 	if err := c.Check(msg); err != nil {
-		return in.Fault(c.Explain(err, in.Recv))
+		return in.Fault(payload.Explain(err, in.Recv))
 	}
 	return in.Single()
+}
+
+// sendersAreThere waits until all senders are, and lets them begin.
+func (f *flow) sendersAreThere(in *session.Socket) error {
+	for range f.senders {
+		if err := in.Await(f.ready, "a sender that is connected"); err != nil {
+			return err
+		}
+	}
+	close(f.begin)
+	return nil
 }
 
 // rest takes what the senders sent while the receiver had enough.
@@ -187,13 +406,22 @@ func (f *flow) rest(in *session.Socket, c *payload.Checker) error {
 			continue
 		}
 		if err := c.Check(msg); err != nil {
-			return in.Fault(c.Explain(err, in.Recv))
+			return in.Fault(payload.Explain(err, in.Recv))
 		}
 	}
-	if got, want := c.Received(), f.sent.Load(); got != want {
-		return in.Fault(fmt.Errorf("%d messages came, %d were sent", got, want))
+	if err := f.complete(in, c.Received()); err != nil {
+		return err
 	}
 	return in.Single()
+}
+
+// complete compares what was received with what was sent: messages below 8
+// bytes have no numbers that would tell.
+func (f *flow) complete(in *session.Socket, received int64) error {
+	if sent := f.sent.Load(); received != sent {
+		return in.Fault(fmt.Errorf("%d messages came, %d were sent", received, sent))
+	}
+	return nil
 }
 
 // report adds the rate to ns/op if there were enough messages for one.
@@ -207,14 +435,15 @@ func (f *flow) report(b *testing.B) {
 	}
 }
 
-// enough is how many messages make a rate. The first few thousand come out of
-// queues that were full before the clock started: over inproc, 1000 messages
-// show four times the rate of 1000000. Larger messages hide less of it.
+// enough is how many messages make a rate. The first come out of queues that
+// were full before the clock started: over inproc, 1000 messages show four times
+// the rate of 1000000. Larger messages hide less of it.
 func (f *flow) enough() int {
+	few := 10_000
 	if f.size <= 1000 {
-		return 100_000
+		few = 100_000
 	}
-	return 10_000
+	return max(few, 5*2*f.hwm*f.pipes)
 }
 
 // TestThroughputCount: -benchtime=10000x is one message to start the clock and
@@ -227,7 +456,7 @@ func TestThroughputCount(t *testing.T) {
 				var f *flow
 				result, text := measure(t, "10000x", func(b *testing.B, tb session.TB) {
 					f = newFlow(b, size, 1, hwm, 1)
-					stream(b, open(tb, transport), f, f.sender)
+					stream(b, open(tb, transport), f, f.sender(f.flood), f.receive)
 				})
 				if text != "" || result.N != 10000 || f.sent.Load() != 10001 {
 					t.Errorf("%d sent, N = %d, failures %q; want 10001, 10000, none", f.sent.Load(), result.N, text)
@@ -237,7 +466,7 @@ func TestThroughputCount(t *testing.T) {
 				}
 				result, text = measure(t, "20ms", func(b *testing.B, tb session.TB) {
 					f = newFlow(b, size, 1, hwm, 1)
-					stream(b, open(tb, transport), f, f.sender)
+					stream(b, open(tb, transport), f, f.sender(f.flood), f.receive)
 				})
 				if text != "" || f.sent.Load() <= int64(result.N) {
 					t.Errorf("%d sent, N = %d, failures %q; want more than N, none", f.sent.Load(), result.N, text)
@@ -253,7 +482,7 @@ func TestThroughputLargeMessages(t *testing.T) {
 	for i := range 100 {
 		_, text := measure(t, "10x", func(b *testing.B, tb session.TB) {
 			f := newFlow(b, 1<<20, 1, hwm, 1)
-			stream(b, open(tb, transports[1+i%2]), f, f.sender)
+			stream(b, open(tb, transports[1+i%2]), f, f.sender(f.flood), f.receive)
 		})
 		if text != "" {
 			t.Fatalf("run %d: %s", i, text)
@@ -269,10 +498,10 @@ func TestThroughputClock(t *testing.T) {
 	result, text := measure(t, "1000x", func(b *testing.B, tb session.TB) {
 		f = newFlow(b, 100, 1, hwm, 1)
 		stream(b, open(tb, "tcp"), f, func(r *session.Role, at *session.Address) error {
-			err := f.sender(r, at)
+			err := f.sender(f.flood)(r, at)
 			<-time.After(late) // the time that a slow exit takes
 			return err
-		})
+		}, f.receive)
 	})
 	if text != "" || result.T >= late {
 		t.Errorf("the clock shows %v, failures %q; want less than the sender's exit alone, %v", result.T, text, late)
@@ -296,16 +525,18 @@ func TestThroughputFaults(t *testing.T) {
 		{"first", "message 0 has the wrong size: got 4 bytes, want 100", func(m [][]byte) [][]byte { m[0] = m[0][:4]; return m }},
 		{"stop", "no message for 300ms", func(m [][]byte) [][]byte { return m[:50] }},
 	} {
-		for _, transport := range transports {
-			t.Run(fault.name+"/"+transport, func(t *testing.T) {
+		for i, transport := range slices.Concat(transports, transports, transports) {
+			language := []string{"go", "c", "batch"}[i/len(transports)]
+			t.Run(fault.name+"/"+transport+"/"+language, func(t *testing.T) {
 				_, text := measure(t, "100x", func(b *testing.B, tb session.TB) {
 					f := newFlow(b, 100, 1, hwm, 1)
+					receive := map[string]receiving{"go": f.receive, "c": f.receiveC, "batch": f.receiveBatch}[language]
 					w := payload.NewWriter(f.size, 0)
 					var msgs [][]byte
 					for range f.count + 1 {
 						msgs = append(msgs, slices.Clone(w.Next()))
 					}
-					stream(b, open(tb, transport), f, f.script(fault.spoil(msgs)))
+					stream(b, open(tb, transport), f, f.script(fault.spoil(msgs)), receive)
 				})
 				for _, want := range []string{"receiver: recv " + transport + "://", fault.want, "0 sent, ", "\nsender: PUSH "} {
 					if !strings.Contains(text, want) {

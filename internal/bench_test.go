@@ -5,6 +5,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -46,6 +47,19 @@ func TestOutput(t *testing.T) {
 	}
 	for _, fault := range checkTable(string(table), names, 2) {
 		t.Error(fault)
+	}
+}
+
+// TestOutputAfterTests runs tests before the benchmarks, as go test -bench=. does:
+// the lines that say what the results were taken on must still be there, or
+// benchstat compares such a run with no other.
+func TestOutputAfterTests(t *testing.T) {
+	t.Parallel()
+	r := execute(t, "-test.run=.", "-test.bench=^BenchmarkMatch$", "-test.benchtime=1x", "-test.count=1")
+	for _, label := range []string{"goos: ", "goarch: ", "pkg: zmqbench\n", "cpu: "} {
+		if n := len(regexp.MustCompile(`(?m)^`+label).FindAllString(r.output, -1)); n != 1 {
+			t.Errorf("%d lines begin with %q, want 1; status %d, output:\n%s", n, label, r.status, r.output)
+		}
 	}
 }
 

@@ -69,7 +69,7 @@ func TestSignals(t *testing.T) {
 			t.Run(c.bench+"/"+sig.String(), func(t *testing.T) {
 				t.Parallel()
 				tmp := socketDir(t)
-				r := interrupted(t, tmp, sig, "-test.bench=^"+c.bench+"/", "-test.benchtime=1h", "-wait=1h")
+				r := interrupted(t, tmp, sig, "-test.bench=^"+c.bench+"/", "-test.benchtime=2m", "-wait=2m")
 				for _, fault := range checkInterrupted(r, strings.ReplaceAll(strings.Join(c.roles, "\n"), "TMP", regexp.QuoteMeta(tmp))) {
 					t.Errorf("%s; output:\n%s", fault, r.output)
 				}

@@ -11,6 +11,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io/fs"
 	"os"
@@ -29,6 +30,7 @@ const root = ".."
 var scratch string
 
 func TestMain(m *testing.M) {
+	flag.Parse() // a flag that is the root package's ends the process here
 	os.Exit(func() int {
 		var err error
 		if scratch, err = os.MkdirTemp("", "zmqbench"); err != nil {

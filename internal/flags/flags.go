@@ -81,7 +81,7 @@ var definitions = []definition{
 	{name: "iothreads", value: "1", parse: parseIOThreads,
 		usage: "I/O `threads` of each context, 1 to 64"},
 	{name: "libzmq", demand: true, parse: parseLibzmq,
-		usage: "fail unless this `version` of libzmq is loaded, as in 4.3.5"},
+		usage: "fail unless exactly this `version` of libzmq is loaded, as in 4.3.5"},
 	{name: "size", parse: parseSizes,
 		usage: "message sizes in `bytes`, with commas between them, as in 1,100,65536 (default: each benchmark's own)"},
 	{name: "wait", value: "10s", parse: parseWait,

@@ -36,7 +36,7 @@ func TestCheckMemory(t *testing.T) {
 		{0, 0, big, "take 128.0 GiB", "empty messages take memory too"},
 		{0, big, math.MaxInt, "more than the limit of 4 GiB", "no overflow"},
 	} {
-		err := flags.CheckMemory(c.size, c.count, c.hwm, 1)
+		err := flags.CheckMemory(c.size, c.count, c.hwm, 1, 0)
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("-hwm %d: CheckMemory(%d, %d) = %v, want %q: %s", c.hwm, c.size, c.count, err, c.want, c.reason)
 		}
@@ -45,15 +45,19 @@ func TestCheckMemory(t *testing.T) {
 
 // Behind a proxy a message goes over two connections, and each has its queues.
 func TestCheckMemoryPipes(t *testing.T) {
-	if err := flags.CheckMemory(1<<20, 0, 1024, 2); err != nil {
+	if err := flags.CheckMemory(1<<20, 0, 1024, 2, 0); err != nil {
 		t.Errorf("4096 messages of 1 MiB: %v, want no error", err)
 	}
-	err := flags.CheckMemory(1<<20, 0, 1025, 2)
+	err := flags.CheckMemory(1<<20, 0, 1025, 2, 0)
 	if want := "up to 4100 messages in flight take 4.0 GiB, more than the limit of 4 GiB [use a smaller -size, or -hwm 1024]"; err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("4100 messages of 1 MiB: %v, want %q", err, want)
 	}
-	err = flags.CheckMemory(math.MaxInt32, 0, 1, 2)
+	err = flags.CheckMemory(math.MaxInt32, 0, 1, 2, 0)
 	if want := "more than the limit of 4 GiB [use a smaller -size]"; err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("no high-water mark is low enough: %v, want %q", err, want)
+	}
+	err = flags.CheckMemory(1<<20, 0, 1024, 2, 10)
+	if want := "up to 4106 messages in flight take 4.0 GiB, more than the limit of 4 GiB [use a smaller -size, or -hwm 1021]"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("10 messages besides: %v, want %q", err, want)
 	}
 }

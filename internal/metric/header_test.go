@@ -20,10 +20,24 @@ func TestHeaderText(t *testing.T) {
 	}
 	want := `Unit ns/op better=lower assume=nothing
 Unit one-way-ns better=lower assume=nothing
+Unit p50-ns better=lower assume=nothing
+Unit p90-ns better=lower assume=nothing
+Unit p99-ns better=lower assume=nothing
+Unit p99.9-ns better=lower assume=nothing
+Unit max-ns better=lower assume=nothing
+Unit service-p50-ns better=lower assume=nothing
+Unit service-p90-ns better=lower assume=nothing
+Unit service-p99-ns better=lower assume=nothing
+Unit service-p99.9-ns better=lower assume=nothing
+Unit service-max-ns better=lower assume=nothing
+Unit rate-missed better=lower assume=nothing
+Unit late-p99-ns better=lower assume=nothing
 Unit msg/s better=higher assume=nothing
 Unit MB/s better=higher assume=nothing
 Unit B/op better=lower assume=nothing
 Unit allocs/op better=lower assume=nothing
+Unit cpu-ns/op better=lower assume=nothing
+Unit cgo-calls/op better=lower assume=nothing
 Unit B/key better=lower assume=exact
 libzmq: 4.3.5
 size: 1,100
@@ -81,7 +95,10 @@ func TestHeaderReadBack(t *testing.T) {
 		t.Errorf("configuration mismatch (-want +got):\n%s", diff)
 	}
 	wantUnits := map[string]int{
-		"ns/op": -1, "one-way-ns": -1, "msg/s": +1, "MB/s": +1, "B/op": -1, "allocs/op": -1, "B/key": -1,
+		"ns/op": -1, "one-way-ns": -1, "p50-ns": -1, "p90-ns": -1, "p99-ns": -1, "p99.9-ns": -1, "max-ns": -1,
+		"service-p50-ns": -1, "service-p90-ns": -1, "service-p99-ns": -1, "service-p99.9-ns": -1, "service-max-ns": -1,
+		"rate-missed": -1, "late-p99-ns": -1, "msg/s": +1, "MB/s": +1, "B/op": -1, "allocs/op": -1,
+		"cpu-ns/op": -1, "cgo-calls/op": -1, "B/key": -1,
 	}
 	if diff := cmp.Diff(wantUnits, units); diff != "" {
 		t.Errorf("directions mismatch (-want +got):\n%s", diff)

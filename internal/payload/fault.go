@@ -45,7 +45,7 @@ func (f *Fault) Error() string {
 // misplaced is the fault of a message that has number got where want is due.
 // A number that is behind has been there before. One that is ahead means that
 // something is missing; only later messages tell whether it is lost, late or
-// damaged, see [Checker.Explain].
+// damaged, see [Explain].
 func (c *Checker) misplaced(sender int, want, got uint64) *Fault {
 	f := &Fault{Kind: Lost, Sender: sender, Want: want, Got: got, Index: c.count()}
 	if got < want {
@@ -58,12 +58,12 @@ func (c *Checker) misplaced(sender int, want, got uint64) *Fault {
 // missing one to turn up behind its neighbours, few enough to wait for.
 const lookahead = 16
 
-// Explain makes err, a fault that Check returned, more exact by looking at
-// the messages that follow it: what seemed lost may be out of order, and what
+// Explain makes err, the [*Fault] of a message, more exact by looking at the
+// messages that follow it: what seemed lost may be out of order, and what
 // seemed lost or repeated may have a damaged number. next returns the next
 // message, or an error when there is none; that ends the search and is not
 // reported. Any other err is returned as it is.
-func (c *Checker) Explain(err error, next func() ([]byte, error)) error {
+func Explain(err error, next func() ([]byte, error)) error {
 	f, ok := err.(*Fault)
 	if !ok || f.Kind != Lost && f.Kind != Repeated {
 		return err

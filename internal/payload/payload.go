@@ -57,3 +57,6 @@ func (w *Writer) Next() []byte {
 	w.next++
 	return w.msg
 }
+
+// Put writes the next message to msg, which must have the Writer's size.
+func (w *Writer) Put(msg []byte) { copy(msg, w.Next()) }

@@ -27,7 +27,7 @@ func receive(c *Checker, msgs [][]byte) error {
 	for i, msg := range msgs {
 		if err := c.Check(msg); err != nil {
 			rest := msgs[i+1:]
-			return c.Explain(err, func() ([]byte, error) {
+			return Explain(err, func() ([]byte, error) {
 				if len(rest) == 0 {
 					return nil, errors.New("no more messages")
 				}

@@ -77,8 +77,8 @@ func (s *Session) Far(text string) (*Address, error) {
 	return at, nil
 }
 
-// socketDir makes the directory of the session's socket files, in TMPDIR or,
-// if the paths would be too long there for a socket, in /tmp.
+// socketDir makes the directory of the session's socket files, in TMPDIR or, if
+// paths would be too long there for a socket or none can be made, in /tmp.
 func (s *Session) socketDir() (string, error) {
 	if s.dir != "" {
 		return s.dir, nil

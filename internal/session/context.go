@@ -39,11 +39,28 @@ func newContext(name string, ioThreads int) (*context, error) {
 		return nil, fmt.Errorf("cannot make a context: %w", err)
 	}
 	z.SetRetryAfterEINTR(true)
+	c := &context{name: name, z: z, ended: make(chan struct{})}
 	if err := z.SetIoThreads(ioThreads); err != nil {
 		z.Term()
 		return nil, fmt.Errorf("cannot have %d I/O threads: %w", ioThreads, err)
 	}
-	return &context{name: name, z: z, ended: make(chan struct{})}, nil
+	if err := c.start(); err != nil {
+		z.Term()
+		return nil, err
+	}
+	return c, nil
+}
+
+// start makes libzmq start the context's threads and take the descriptors for
+// them, which it does at the first socket: who looks for free ones next must
+// not count these.
+func (c *context) start() error {
+	first, err := c.socket(zmq.PAIR)
+	if err != nil {
+		return fmt.Errorf("cannot open a socket: %w", err)
+	}
+	c.close(first)
+	return nil
 }
 
 // socket opens a socket. After terminate it returns ETERM.
@@ -108,19 +125,13 @@ func (c *context) terminate() {
 	}()
 }
 
-// Usable reports whether sockets can be opened at all. The binding refuses
-// every one if it does not know the version of libzmq that is loaded; a suite
-// that asks first says so once.
-func Usable() error {
-	c, err := newContext("zmqbench", 1)
+// Usable reports whether contexts with that many I/O threads and sockets can be
+// opened at all. The binding refuses every one if it does not know the version of
+// libzmq that is loaded; a suite that asks first says so once.
+func Usable(ioThreads int) error {
+	c, err := newContext("zmqbench", ioThreads)
 	if err != nil {
 		return err
 	}
-	defer c.z.Term()
-	z, err := c.socket(zmq.PAIR)
-	if err != nil {
-		return fmt.Errorf("cannot open a socket: %w", err)
-	}
-	c.close(z)
-	return nil
+	return c.z.Term()
 }

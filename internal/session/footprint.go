@@ -74,8 +74,8 @@ func descriptors() map[string]string {
 	return open
 }
 
-// free is how many descriptors the process may still open. It is unknown where
-// there is no /proc.
+// free is how many descriptors the process may still open. It is 0 where /proc
+// cannot be read for want of one, and unknown where there is no /proc.
 func free() (n int, ok bool) {
 	limits, err := os.ReadFile("/proc/self/limits")
 	if err != nil {

@@ -27,17 +27,15 @@ func (s *Socket) connectWatched(to string) error {
 		return s.fault("connect", err)
 	}
 	defer s.c.close(events)
-	if err := s.z.Connect(to); err != nil {
-		s.z.Monitor("", 0)
-		return s.fault("connect", err)
+	if err = s.z.Connect(to); err != nil {
+		err = s.fault("connect", err)
+	} else {
+		err = s.handshake(events)
 	}
-	if err := s.handshake(events); err != nil {
-		return err
+	if stopped := s.z.Monitor("", 0); stopped != nil { // the context has ended, and with it the monitor
+		return errors.Join(err, s.fault("connect", stopped))
 	}
-	if err := s.z.Monitor("", 0); err != nil {
-		return s.fault("connect", err)
-	}
-	return s.drain(events)
+	return errors.Join(err, s.drain(events))
 }
 
 // handshake reads events until the handshake has succeeded or can not succeed.

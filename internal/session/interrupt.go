@@ -57,8 +57,8 @@ const (
 )
 
 // EndOnSignal makes SIGINT and SIGTERM end the open sessions, each with an
-// error that has its counts, and then the process within 2 s: with status 130,
-// or, if the tests are over sooner, with the status of a failure. Without it a role that is blocked in libzmq would not stop: the binding
+// error that has its counts, and then the process, all within 2 s. The status is
+// 130, or 1 if the failed benchmark was the last. Without it a role that is blocked in libzmq would not stop: the binding
 // takes up the interrupted call again. A second signal ends the process at once.
 func EndOnSignal() {
 	signals := make(chan os.Signal, 1)

@@ -24,6 +24,12 @@ func NoDrop() Option {
 	return func(z *zmq.Socket) error { return z.SetXpubNodrop(true) }
 }
 
+// Mandatory makes a ROUTER wait at the HWM of a peer instead of dropping
+// messages, and fail for a peer that is not there.
+func Mandatory() Option {
+	return func(z *zmq.Socket) error { return z.SetRouterMandatory(1) }
+}
+
 // Subscribe makes a SUB receive the messages that begin with prefix.
 func Subscribe(prefix string) Option {
 	return func(z *zmq.Socket) error { return z.SetSubscribe(prefix) }

@@ -27,6 +27,8 @@ type Role struct {
 	parked atomic.Bool // the role waits for the end, which has no limit
 	done   atomic.Bool // the role has returned; set under the session's lock
 	struck atomic.Bool // the watchdog ended the session because of it; likewise
+
+	loop atomic.Pointer[Counter] // the loop outside of Go that it is in, or nil
 }
 
 // newRole adds a role to the session.

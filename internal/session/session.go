@@ -63,6 +63,8 @@ type Session struct {
 	peers  sync.WaitGroup // those on goroutines of their own
 	ended  bool
 
+	cleanups []func() // of what the roles use beside sockets
+
 	mu       sync.Mutex
 	dir      string   // of the ipc sockets, made at the first need
 	files    []string // ipc endpoints bound where the user wanted them
@@ -104,6 +106,10 @@ func (s *Session) Go(name string, role func(*Role) error) {
 	r := s.newRole(name, true)
 	s.peers.Go(func() { r.run(role) })
 }
+
+// Cleanup has f run at the end of the session, when the roles have returned and
+// before it looks at what is left behind. The last f runs first.
+func (s *Session) Cleanup(f func()) { s.cleanups = append(s.cleanups, f) }
 
 // Run runs role under the given name on the caller's goroutine and then ends
 // the session. It fails tb with the first error of any role, and with whatever
@@ -174,6 +180,9 @@ func (s *Session) end() error {
 	err := errors.Join(s.failure(), late, s.removeFiles())
 	if late != nil {
 		return err // what is left behind is known: it is what did not end
+	}
+	for i := len(s.cleanups) - 1; i >= 0; i-- {
+		s.cleanups[i]()
 	}
 	return errors.Join(err, s.before.compare())
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"syscall"
 
 	zmq "github.com/pebbe/zmq4"
 )
@@ -23,6 +24,7 @@ type Socket struct {
 	sent     int64
 	received int64
 	watching chan struct{} // closed when the watch on handshakes has ended
+	waiter   *waiter
 }
 
 // Socket opens a socket with the given options, which is the only time they
@@ -84,6 +86,41 @@ func (s *Socket) Recv() ([]byte, error) {
 	}
 	s.received++
 	return msg, nil
+}
+
+// TryRecv receives the next message if there is one, and reports whether there
+// was. The bytes are the caller's.
+func (s *Socket) TryRecv() (msg []byte, ok bool, err error) {
+	s.check()
+	msg, err = s.z.RecvBytes(zmq.DONTWAIT)
+	switch {
+	case zmq.AsErrno(err) == zmq.Errno(syscall.EAGAIN):
+		return nil, false, nil
+	case err != nil:
+		return nil, false, s.fault("recv", err)
+	}
+	s.received++
+	return msg, true, nil
+}
+
+// RecvPart receives a part of a message that is not its last, such as the
+// routing id at a ROUTER. It does not count as a message.
+func (s *Socket) RecvPart() ([]byte, error) {
+	s.check()
+	part, err := s.z.RecvBytes(0)
+	if err != nil {
+		return nil, s.fault("recv", err)
+	}
+	return part, nil
+}
+
+// SendPart sends a part of a message, which Send completes.
+func (s *Socket) SendPart(part []byte) error {
+	s.check()
+	if _, err := s.z.SendBytes(part, zmq.SNDMORE); err != nil {
+		return s.fault("send", err)
+	}
+	return nil
 }
 
 // explainRecv says what it means when a requester that has sent its request

@@ -18,6 +18,7 @@ import (
 type watchdog struct {
 	session *Session
 	age     map[*Role]time.Duration // since the role was asked
+	seen    map[*Role]int64         // messages of its loop outside of Go
 	quit    chan struct{}
 	gone    chan struct{}
 }
@@ -33,9 +34,14 @@ func tick(wait time.Duration) time.Duration {
 // alone, it would strike late by as much as the machine is slow.
 const pause = 4
 
+// standstill is how long the watchdog may be kept from looking before the
+// session fails: a process that was stopped, or a machine that was suspended or
+// is far too busy, has measured that and not ZeroMQ.
+const standstill = 3 * time.Second
+
 // startWatchdog watches over s until it is stopped.
 func startWatchdog(s *Session) *watchdog {
-	w := &watchdog{session: s, age: map[*Role]time.Duration{}, quit: make(chan struct{}), gone: make(chan struct{})}
+	w := &watchdog{session: s, age: map[*Role]time.Duration{}, seen: map[*Role]int64{}, quit: make(chan struct{}), gone: make(chan struct{})}
 	go w.run()
 	return w
 }
@@ -61,6 +67,9 @@ func (w *watchdog) run() {
 			return
 		case <-ticker.C:
 			now := time.Now()
+			if stood := now.Sub(last); stood > standstill {
+				w.session.stop(fmt.Errorf("the process stood still for %v: what it measured meanwhile is no figure", stood.Round(time.Millisecond)))
+			}
 			if r := w.overdue(min(now.Sub(last), pause*every)); r != nil {
 				w.session.blame(r)
 			}
@@ -80,6 +89,8 @@ func (w *watchdog) overdue(passed time.Duration) *Role {
 		switch {
 		case r.parked.Load() || r.done.Load():
 			continue
+		case w.moved(r):
+			w.age[r] = 0
 		case !r.asked.Load():
 			r.asked.Store(true)
 			w.age[r] = 0
@@ -92,6 +103,19 @@ func (w *watchdog) overdue(passed time.Duration) *Role {
 		}
 	}
 	return nil
+}
+
+// moved reports whether r is in a loop outside of Go that has sent or received
+// something since the last look.
+func (w *watchdog) moved(r *Role) bool {
+	loop := r.loop.Load()
+	if loop == nil {
+		return false
+	}
+	sent, received := (*loop).Counts()
+	before := w.seen[r]
+	w.seen[r] = sent + received
+	return sent+received != before
 }
 
 // reason says why a call of r ended with ETERM.
