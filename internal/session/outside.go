@@ -25,7 +25,7 @@ type Counter interface {
 func (s *Socket) Outside(op string, loop Counter, body func(socket unsafe.Pointer) error) error {
 	s.check()
 	sent, received := loop.Counts()
-	err := s.role.watched(loop, func() error { return body(handle(s.z)) })
+	err := s.role.watched(loop, func() error { return body(s.handle) })
 	nowSent, nowReceived := loop.Counts()
 	s.sent += nowSent - sent
 	s.received += nowReceived - received

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"syscall"
+	"unsafe"
 
 	zmq "github.com/pebbe/zmq4"
 )
@@ -18,6 +19,7 @@ type Socket struct {
 	owner
 	role     *Role
 	z        *zmq.Socket
+	handle   unsafe.Pointer // of libzmq, for loops outside of Go
 	c        *context
 	kind     zmq.Type
 	at       []string // endpoints bound or connected to
@@ -38,7 +40,7 @@ func (r *Role) Socket(kind zmq.Type, options ...Option) (*Socket, error) {
 	if err != nil {
 		return nil, s.fault("open", err)
 	}
-	s.c = c
+	s.c, s.handle = c, handle(s.z)
 	r.sockets = append(r.sockets, s)
 	for _, set := range options {
 		if err := set(s.z); err != nil {
