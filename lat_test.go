@@ -666,6 +666,31 @@ func TestLoopLeftEarly(t *testing.T) {
 	}
 }
 
+// TestLatencyCost: a round trip costs what the binding costs and no more (Z26).
+// Each of its two RecvBytes makes five calls into C and allocates a message and,
+// unless it is empty, its bytes; each SendBytes makes one call, and allocates
+// only for an empty message. The C layers allocate nothing.
+func TestLatencyCost(t *testing.T) {
+	for _, size := range []int{0, 1, 100, 1 << 20} {
+		calls := map[int]float64{0: 8}[size] // no bytes to copy, and none to ask for
+		if size > 0 {
+			calls = 12
+		}
+		result, text := measure(t, "2000x", func(b *testing.B, tb session.TB) {
+			roundTrips(b, open(tb, "inproc"), size, requester, replier)
+		})
+		if got := result.Extra["cgo-calls/op"]; text != "" || result.AllocsPerOp() != 4 || math.Abs(got-calls) > 0.1 {
+			t.Errorf("size %d: %d allocs/op and %.2f cgo-calls/op, failures %q; want 4, %v, none", size, result.AllocsPerOp(), got, text, calls)
+		}
+		result, text = measure(t, "2000x", func(b *testing.B, tb session.TB) {
+			roundTrips(b, open(tb, "inproc"), size, requesterC, replierC)
+		})
+		if text != "" || result.AllocsPerOp() != 0 {
+			t.Errorf("size %d in C: %d allocs/op, failures %q; want none", size, result.AllocsPerOp(), text)
+		}
+	}
+}
+
 // interruptions sends this process SIGURG, the signal of the Go scheduler,
 // every 50 µs until the function that it returns is called.
 func interruptions() (stop func()) {
