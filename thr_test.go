@@ -296,7 +296,7 @@ func (f *flow) receiveC(b *testing.B, in *session.Socket) (*measurement, error) 
 	if err := f.sendersAreThere(in); err != nil {
 		return nil, err
 	}
-	if err := receive(1); err != nil {
+	if err := errors.Join(receive(1), in.Single()); err != nil {
 		return nil, err
 	}
 	m := begin(b)
@@ -305,7 +305,7 @@ func (f *flow) receiveC(b *testing.B, in *session.Socket) (*measurement, error) 
 	b.StopTimer()
 	m.end()
 	f.halt()
-	if err != nil || !f.marked() {
+	if err = errors.Join(err, in.Single()); err != nil || !f.marked() {
 		return m, err
 	}
 	err = in.Outside("recv", loop, func(socket unsafe.Pointer) error { return loop.Rest(socket, f.senders) })
@@ -331,9 +331,10 @@ func (f *flow) receiveBatch(b *testing.B, in *session.Socket) (*measurement, err
 		}
 		for j := range n {
 			if err := c.Check(batch.Received(j)); err != nil {
+				next := j
 				return nil, in.Fault(payload.Explain(err, func() ([]byte, error) {
-					if j++; j < n {
-						return batch.Received(j), nil
+					if next++; next < n {
+						return batch.Received(next), nil
 					}
 					return in.Recv()
 				}))
@@ -544,6 +545,33 @@ func TestThroughputFaults(t *testing.T) {
 					}
 				}
 			})
+		}
+	}
+}
+
+// TestThroughputParts: a message of several parts is not taken for several
+// messages, whatever the receiver is written in (Z09).
+func TestThroughputParts(t *testing.T) {
+	for _, language := range []string{"go", "c", "batch"} {
+		_, text := measure(t, "1x", func(b *testing.B, tb session.TB) {
+			f := newFlow(b, 100, 1, hwm, 1)
+			receive := map[string]receiving{"go": f.receive, "c": f.receiveC, "batch": f.receiveBatch}[language]
+			stream(b, open(tb, "tcp"), f, func(r *session.Role, at *session.Address) error {
+				push, err := r.Connect(zmq.PUSH, at)
+				if err != nil {
+					return err
+				}
+				f.ready <- struct{}{}
+				w := payload.NewWriter(f.size, 0)
+				if err := errors.Join(push.SendPart(w.Next()), push.Send(w.Next())); err != nil {
+					return err
+				}
+				r.AwaitEnd()
+				return nil
+			}, receive)
+		})
+		if want := "the message has several parts, want one"; !strings.Contains(text, want) {
+			t.Errorf("%s: failures %q, want %q in them", language, text, want)
 		}
 	}
 }

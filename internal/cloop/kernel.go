@@ -133,7 +133,11 @@ func queues(slots, size int) (near, far *End, err error) {
 func sockets(transport string) (a, b int, where string, err error) {
 	family, address := syscall.AF_INET, syscall.Sockaddr(&syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}})
 	if transport == "ipc" {
-		dir, err := os.MkdirTemp("/tmp", "zb")
+		base := os.TempDir()
+		if len(base) > 80 { // no room for a socket's name behind it
+			base = "/tmp"
+		}
+		dir, err := os.MkdirTemp(base, "zb")
 		if err != nil {
 			return 0, 0, "", err
 		}
@@ -168,6 +172,9 @@ func sockets(transport string) (a, b int, where string, err error) {
 	}
 	if err != nil {
 		syscall.Close(a)
+		if b > 0 {
+			syscall.Close(b)
+		}
 		return 0, 0, "", err
 	}
 	return a, b, where, nil

@@ -37,7 +37,7 @@ const pause = 4
 // standstill is how long the watchdog may be kept from looking before the
 // session fails: a process that was stopped, or a machine that was suspended or
 // is far too busy, has measured that and not ZeroMQ.
-const standstill = 3 * time.Second
+const standstill = 2 * time.Second
 
 // startWatchdog watches over s until it is stopped.
 func startWatchdog(s *Session) *watchdog {
