@@ -729,8 +729,10 @@ func TestLatencyCost(t *testing.T) {
 		result, text := measure(t, "2000x", func(b *testing.B, tb session.TB) {
 			roundTrips(b, open(tb, "inproc"), size, requester, replier)
 		})
-		if got := result.Extra["cgo-calls/op"]; text != "" || result.AllocsPerOp() != 4 || math.Abs(got-calls) > 0.1 {
-			t.Errorf("size %d: %d allocs/op and %.2f cgo-calls/op, failures %q; want 4, %v, none", size, result.AllocsPerOp(), got, text, calls)
+		// The replier may be one allocation ahead or behind at either end.
+		allocs := math.Round(float64(result.MemAllocs) / float64(result.N))
+		if got := result.Extra["cgo-calls/op"]; text != "" || allocs != 4 || math.Abs(got-calls) > 0.1 {
+			t.Errorf("size %d: %v allocs/op and %.2f cgo-calls/op, failures %q; want 4, %v, none", size, allocs, got, text, calls)
 		}
 		result, text = measure(t, "2000x", func(b *testing.B, tb session.TB) {
 			roundTrips(b, open(tb, "inproc"), size, requesterC, replierC)
