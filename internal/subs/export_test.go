@@ -5,38 +5,64 @@ import (
 	"slices"
 )
 
-// Check returns an error if an invariant at the top of trie.go does not hold.
+// Check returns an error if an invariant at the top of trie.go, or of arena.go,
+// does not hold.
 func (t *Trie) Check() error {
-	keys, entries := 0, 0
-	for todo := []*trieNode{&t.root}; len(todo) > 0; {
-		n := todo[len(todo)-1]
+	type visit struct {
+		n      node
+		before node // what leads here, if it is a run or a more
+	}
+	live, keys := newLive(&t.mem), 0
+	for todo := []visit{{n: node(t.root)}}; len(todo) > 0; {
+		v := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
-		size := len(n.next)
-		switch {
-		case n.next == nil:
-		case size == 0:
-			return fmt.Errorf("empty table that is not nil")
-		case n.next[0].hole() || n.next[size-1].hole():
-			return fmt.Errorf("table from %#x of %d entries begins or ends in a hole", n.min, size)
-		case cap(n.next) != size:
-			return fmt.Errorf("table of %d entries has room for %d", size, cap(n.next))
-		case int(n.min)+size > 256:
-			return fmt.Errorf("table from %#x has %d entries", n.min, size)
-		}
-		if n.refs > 0 {
+		afterRun, afterMore := v.before.kind() == run, v.before.kind() == moreNode
+		switch n := v.n; n.kind() {
+		case hole:
+			if n != hole || afterRun || afterMore {
+				return fmt.Errorf("a node %#x after %#x that should not be a hole", uint64(n), uint64(v.before))
+			}
+		case end:
 			keys++
-		}
-		entries += size
-		for i := range n.next {
-			if !n.next[i].hole() {
-				todo = append(todo, &n.next[i])
+			if n != node(newEnd(n.refs())) || n.refs() == 0 || afterMore {
+				return fmt.Errorf("an end %#x after %#x", uint64(n), uint64(v.before))
+			}
+		case moreNode:
+			keys++
+			live.add(n.ref(), 2)
+			words := t.mem.block(n.ref())
+			if n != node(moreNode<<61|uint64(n.ref())) || words[0] == 0 || words[0] > MaxRefs || afterMore {
+				return fmt.Errorf("a more %#x with %d references after %#x", uint64(n), words[0], uint64(v.before))
+			}
+			todo = append(todo, visit{node(words[1]), n})
+		case run:
+			size := n.size()
+			live.add(n.ref(), 1+wordsFor(size))
+			words := t.mem.block(n.ref())
+			switch {
+			case size == 0 || size > maxRun:
+				return fmt.Errorf("a run of %d bytes", size)
+			case afterRun && size+v.before.size() <= maxRun:
+				return fmt.Errorf("a run of %d bytes after one of %d", size, v.before.size())
+			case size%8 > 0 && words[1+size/8]>>(8*(size%8)) != 0:
+				return fmt.Errorf("no zeros after a run of %d bytes", size)
+			}
+			todo = append(todo, visit{node(words[0]), n})
+		case table:
+			nodes := t.nodes(n)
+			live.add(n.ref(), len(nodes))
+			if n.last() == 0 || n.first()+n.last() > 255 || nodes[0] == hole || nodes[n.last()] == hole {
+				return fmt.Errorf("a table %#x with nodes %#x", uint64(n), nodes)
+			}
+			for _, next := range nodes {
+				todo = append(todo, visit{node(next), n})
 			}
 		}
 	}
-	if keys != t.keys || entries != t.entries {
-		return fmt.Errorf("%d keys and %d entries counted, %d and %d found", t.keys, t.entries, keys, entries)
+	if keys != t.keys {
+		return fmt.Errorf("%d keys counted, %d found", t.keys, keys)
 	}
-	return nil
+	return live.check()
 }
 
 // Check returns an error if an invariant at the top of radix.go, or of
@@ -202,11 +228,11 @@ func (l *live) check() error {
 	return nil
 }
 
-// EmptyKeyRefs returns the count of the empty key, which is in the trie twice or more.
-func (t *Trie) EmptyKeyRefs() uint64 { return uint64(t.root.refs) }
+// EmptyKeyRefs returns the count of the empty key, which is the only key.
+func (t *Trie) EmptyKeyRefs() uint64 { return uint64(node(t.root).refs()) }
 
 // SetEmptyKeyRefs sets that count.
-func (t *Trie) SetEmptyKeyRefs(n uint64) { t.root.refs = refs(n) }
+func (t *Trie) SetEmptyKeyRefs(n uint64) { t.root = newEnd(refs(n)) }
 
 // EmptyKeyRefs returns the count of the empty key, which is in the tree twice or more.
 func (r *Radix) EmptyKeyRefs() uint64 { return r.mem.block(twig(r.root).ref())[0] }

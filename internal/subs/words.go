@@ -70,5 +70,11 @@ func leads(words []uint64, size int, data []byte) bool {
 			return false
 		}
 	}
-	return i == size || words[i/8] == word(data[:size], i)
+	switch {
+	case i == size:
+		return true
+	case i+8 <= len(data): // compare all eight, and shift out those that are not the key's
+		return (words[i/8]^binary.LittleEndian.Uint64(data[i:]))<<(8*(i+8-size)) == 0
+	}
+	return words[i/8] == word(data[:size], i)
 }
