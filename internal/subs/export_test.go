@@ -2,7 +2,7 @@ package subs
 
 import (
 	"fmt"
-	"slices"
+	"math/bits"
 )
 
 // Check returns an error if an invariant at the top of trie.go, or of arena.go,
@@ -68,78 +68,63 @@ func (t *Trie) Check() error {
 // Check returns an error if an invariant at the top of radix.go, or of
 // arena.go, does not hold.
 func (r *Radix) Check() error {
-	type step struct {
-		at int
-		c  byte
+	type visit struct {
+		t    twig
+		from int  // the keys are not shorter, and do not part before
+		may  bool // be none
 	}
 	live, keys := newLive(&r.mem), 0
-	todo := []struct {
-		t     twig
-		from  int // places where keys part, and ends of keys, are not before
-		steps []step
-		may   bool // be none
-	}{{t: twig(r.root), may: true}}
-	for len(todo) > 0 {
+	for todo := []visit{{t: twig(r.root), may: true}}; len(todo) > 0; {
 		v := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
-		switch next := v; v.t.kind() {
+		switch t := v.t; t.kind() {
 		case none:
-			if v.t != none || !v.may {
-				return fmt.Errorf("a twig %#x that should not be none", uint64(v.t))
+			if t != none || !v.may {
+				return fmt.Errorf("a twig %#x that should not be none", uint64(t))
 			}
 		case leaf:
 			keys++
-			size := v.t.size()
+			size := t.size()
 			if size < v.from {
 				return fmt.Errorf("a key of %d bytes where there are none of less than %d", size, v.from)
 			}
-			if size == 0 {
-				break
+			if size > 0 {
+				live.add(t.ref(), wordsFor(size))
 			}
-			words := r.mem.block(v.t.ref())
-			live.add(v.t.ref(), wordsFor(size))
-			for _, s := range v.steps {
-				if got := byteAt(words, s.at); got != s.c {
-					return fmt.Errorf("a key has %#x at %d, and %#x leads to it", got, s.at, s.c)
-				}
-			}
-			if used := size % 8; used > 0 && words[size/8]>>(8*used) != 0 {
+			if used := size % 8; used > 0 && r.mem.block(t.ref())[size/8]>>(8*used) != 0 {
 				return fmt.Errorf("no zeros after a key of %d bytes", size)
 			}
 		case more:
-			live.add(v.t.ref(), 3)
-			words := r.mem.block(v.t.ref())
+			live.add(t.ref(), 3)
+			words := r.mem.block(t.ref())
 			own, rest := twig(words[1]), twig(words[2])
-			if own.kind() != leaf || words[0] == 0 || words[0] == 1 && rest == none {
+			if own.kind() != leaf || words[0] == 0 || words[0] > MaxRefs || words[0] == 1 && rest == none {
 				return fmt.Errorf("a more with %d references, leaf %#x, rest %#x", words[0], words[1], words[2])
 			}
-			next.t, next.may = own, false
-			todo = append(todo, next)
-			next.t, next.may, next.from = rest, true, own.size()+1
-			todo = append(todo, next)
-			if rest.kind() == branch && rest.at() == own.size() {
-				todo[len(todo)-1].from-- // longer than at all the same
+			if rest != none && (r.same(own, r.lowest(rest)) != own.size() || r.lowest(rest).size() == own.size()) {
+				return fmt.Errorf("a key of %d bytes is no proper prefix of its rest", own.size())
 			}
+			todo = append(todo, visit{own, v.from, false}, visit{rest, own.size(), true})
 		case branch:
-			twigs := r.twigs(v.t)
-			words := r.mem.block(v.t.ref())[:v.t.lanes()]
-			live.add(v.t.ref(), len(words)+len(twigs))
-			if len(twigs) < 2 || uint32(words[0]) == 0 || uint32(words[len(words)-1]) == 0 || v.t.at() < v.from {
-				return fmt.Errorf("a branch at %d, not before %d, has lanes %#x and %d twigs", v.t.at(), v.from, words, len(twigs))
+			twigs, at := r.twigs(t), t.at()
+			lanes := r.mem.block(t.ref())[:t.lanes()]
+			live.add(t.ref(), len(lanes)+len(twigs))
+			if len(twigs) < 2 || uint32(lanes[0]) == 0 || uint32(lanes[len(lanes)-1]) == 0 || at < v.from {
+				return fmt.Errorf("a branch at %d, not before %d, has lanes %#x and %d twigs", at, v.from, lanes, len(twigs))
 			}
-			i := 0
+			i, lowest, lead := 0, r.lowest(t), r.bytesOf(t)
 			for c := range 256 {
-				p := r.follow(v.t, byte(c))
-				if p == nil {
+				if lead[c>>5]>>(c&31)&1 == 0 {
 					continue
 				}
-				if p != &twigs[i] {
+				switch p := r.follow(t, byte(c)); {
+				case i == len(twigs) || p != &twigs[i]:
 					return fmt.Errorf("byte %#x does not lead to twig %d", c, i)
+				case r.byteOf(r.lowest(twig(*p)), at) != byte(c) || i > 0 && r.same(lowest, r.lowest(twig(*p))) != at:
+					return fmt.Errorf("byte %#x leads to a key that does not have it at %d, or parts before", c, at)
 				}
+				todo = append(todo, visit{twig(twigs[i]), at + 1, false})
 				i++
-				next.t, next.may, next.from = twig(*p), false, v.t.at()+1
-				next.steps = append(slices.Clip(v.steps), step{v.t.at(), byte(c)})
-				todo = append(todo, next)
 			}
 			if i != len(twigs) {
 				return fmt.Errorf("%d bytes lead to %d twigs", i, len(twigs))
@@ -150,6 +135,28 @@ func (r *Radix) Check() error {
 		return fmt.Errorf("%d keys counted, %d found", r.keys, keys)
 	}
 	return live.check()
+}
+
+// lowest returns the leaf of the lowest key below a twig.
+func (r *Radix) lowest(t twig) twig {
+	for {
+		switch t.kind() {
+		case branch:
+			t = twig(r.twigs(t)[0])
+		case more:
+			t = twig(r.mem.block(t.ref())[1])
+		default:
+			return t
+		}
+	}
+}
+
+// same returns how many bytes the keys of two leaves have in common.
+func (r *Radix) same(t, u twig) int {
+	if u.size() == 0 {
+		return 0
+	}
+	return r.common(t, unpack(nil, r.mem.block(u.ref()), u.size()))
 }
 
 // live is what a store uses of its arena: a bit for each word.
@@ -171,11 +178,14 @@ func (l *live) add(r ref, size int) {
 	case l.words[c] == nil:
 		l.words[c] = make([]uint64, (len(l.a.chunks[c])+63)/64)
 	}
-	for i := at; i < at+size; i++ {
-		if isSet(l.words[c], i) {
-			l.err = fmt.Errorf("word %d of chunk %d is in two blocks", i, c)
+	for i, end := at, at+size; i < end; {
+		next := min(end, i|63+1)
+		bits := uint64(1<<(next-i)-1) << (i % 64)
+		if l.words[c][i/64]&bits != 0 {
+			l.err = fmt.Errorf("words %d to %d of chunk %d are in two blocks", i, next, c)
 		}
-		l.words[c][i/64] |= 1 << (i % 64)
+		l.words[c][i/64] |= bits
+		i = next
 	}
 }
 
@@ -186,26 +196,35 @@ func (l *live) check() error {
 		return l.err
 	}
 	for c, chunk := range a.chunks {
-		switch words := l.words[ref(c)]; {
-		case chunk == nil:
+		if chunk == nil {
 			continue
+		}
+		words, gaps := l.words[ref(c)], a.gaps[c]
+		held += 8 * (len(chunk) + len(gaps))
+		switch {
 		case words == nil:
 			return fmt.Errorf("nothing of chunk %d is in use", c)
 		case len(chunk) > chunkSize:
-			held += 8 * (len(chunk) + len(a.gaps[c]))
-		default:
-			held += 8 * (len(chunk) + len(a.gaps[c]))
-			for i := range chunk {
-				switch free := isSet(a.gaps[c], i); {
-				case free == isSet(words, i):
-					return fmt.Errorf("word %d of chunk %d: in a gap and in use are both %v", i, c, free)
-				case free:
-					loose++
-				}
-				if one := isSet(a.gaps[c], i); one && (i == 0 || !isSet(a.gaps[c], i-1)) && (i+1 == len(chunk) || !isSet(a.gaps[c], i+1)) {
-					listed++ // a gap of one word is in no list
-				}
+			continue
+		}
+		for i, gap := range gaps {
+			all := ^uint64(0)
+			if left := len(chunk) - 64*i; left < 64 {
+				all = 1<<left - 1
 			}
+			if gap^words[i] != all {
+				return fmt.Errorf("words of chunk %d from %d on are in gaps %#x and in use %#x", c, 64*i, gap, words[i])
+			}
+			before, after := uint64(0), uint64(0)
+			if i > 0 {
+				before = gaps[i-1]
+			}
+			if i+1 < len(gaps) {
+				after = gaps[i+1]
+			}
+			loose += bits.OnesCount64(gap)
+			// A gap of one word is in no list.
+			listed += bits.OnesCount64(gap &^ (gap<<1 | before>>63) &^ (gap>>1 | after<<63))
 		}
 	}
 	for k, first := range a.lists {
@@ -239,6 +258,17 @@ func (r *Radix) EmptyKeyRefs() uint64 { return r.mem.block(twig(r.root).ref())[0
 
 // SetEmptyKeyRefs sets that count.
 func (r *Radix) SetEmptyKeyRefs(n uint64) { r.mem.block(twig(r.root).ref())[0] = n }
+
+// FillArena leaves no place for another chunk.
+func (t *Trie) FillArena() { t.mem.fill() }
+
+// FillArena leaves no place for another chunk.
+func (r *Radix) FillArena() { r.mem.fill() }
+
+func (a *arena) fill() {
+	a.chunks = append(a.chunks, make([][]uint64, maxChunks-len(a.chunks))...)
+	a.gaps = append(a.gaps, make([][]uint64, maxChunks-len(a.gaps))...)
+}
 
 // NewMinstd returns the workloads' generator, started from seed.
 func NewMinstd(seed uint64) func() int {

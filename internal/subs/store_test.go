@@ -18,6 +18,7 @@ type store interface {
 	Check() error
 	EmptyKeyRefs() uint64
 	SetEmptyKeyRefs(uint64)
+	FillArena()
 }
 
 // kinds are the kinds of store that all tests here are for.
@@ -293,6 +294,61 @@ func TestMaxRefs(t *testing.T) {
 		}
 		c.match("anything", true)
 		c.all("")
+	})
+}
+
+// TestLimits shows that a key or a store that would be too large is refused, and
+// that nothing changes.
+func TestLimits(t *testing.T) {
+	refused := func(t *testing.T, s store, key []byte) {
+		t.Helper()
+		defer func() {
+			t.Helper()
+			if recover() == nil {
+				t.Errorf("Add(%d bytes) does not panic", len(key))
+			}
+		}()
+		s.Add(key)
+	}
+	each(t, func(t *testing.T, empty func() store) {
+		c := checker{t, empty()}
+		c.add("topic", true)
+		refused(t, c.s, make([]byte, 128<<20))
+		c.s.FillArena()
+		size := c.s.Bytes()
+		refused(t, c.s, []byte("topic.a"))
+		refused(t, c.s, bytes.Repeat([]byte("a"), 100_000))
+		c.invariants()
+		c.all("topic")
+		if got := c.s.Bytes(); got != size {
+			t.Errorf("Bytes() = %d after what was refused, want %d", got, size)
+		}
+	})
+}
+
+// TestNothingLeft compares the heap before keys were added with the heap after all
+// were removed, and counts the objects between: the collector has no work with them.
+func TestNothingLeft(t *testing.T) {
+	w := subs.TreeTopics(subs.ToolKeys, 1)
+	each(t, func(t *testing.T, empty func() store) {
+		var m runtime.MemStats
+		s := empty()
+		before := heap()
+		runtime.ReadMemStats(&m)
+		objects := m.HeapObjects
+		filled(s, w.Keys)
+		full := heap()
+		runtime.ReadMemStats(&m)
+		if got, want := int(m.HeapObjects)-int(objects), len(w.Keys)/50; got > want {
+			t.Errorf("%d objects on the heap for %d keys, want at most %d", got, len(w.Keys), want)
+		}
+		for _, i := range seeded(t).Perm(len(w.Keys)) {
+			s.Remove(w.Keys[i])
+		}
+		if got, want := heap()-before, (full-before)/100; got > want {
+			t.Errorf("%d bytes left on the heap, want at most %d, 1 %% of what the keys took", got, want)
+		}
+		runtime.KeepAlive(s)
 	})
 }
 
