@@ -15,7 +15,8 @@
 // keys, and each visits them in byte order. None recurses, so that a long key
 // cannot exhaust the stack.
 //
-// [RandomTopics] and [TreeTopics] make keys and messages to measure them with.
+// [RandomTopics], [TreeTopics], [NumberTopics] and [ShortTopics] make keys and
+// messages to measure them with.
 package subs
 
 import (
