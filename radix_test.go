@@ -3,7 +3,9 @@
 package zmqbench
 
 import (
+	"flag"
 	"fmt"
+	"regexp"
 	"runtime"
 	"testing"
 	"time"
@@ -14,7 +16,16 @@ import (
 
 // The subscription stores, without sockets. Keys and look-ups under
 // topics=random are those of libzmq's benchmark_radix_tree, byte for byte; under
-// topics=tree they are topics as applications name them (see package subs).
+// topics=tree they are topics as applications name them, under topics=number
+// numbers, and under topics=short the one or five subscriptions of a small program
+// (see package subs).
+//
+// A run measures stores of 10000 keys. Those of 1, 5 and 1000000 keys, and messages
+// of which half hit, take minutes more, and run when -bench asks for them by name:
+//
+//	go test -run='^$' -bench=/topics=tree/keys=1000000
+//	go test -run='^$' -bench=Match/./keys=10000/hit=50
+//	go test -run='^$' -bench=/./keys=/hit=               # everything
 //
 // The times are not comparable with what benchmark_radix_tree prints: the tool
 // reads the clock twice inside every look-up, which costs as much as a look-up.
@@ -31,32 +42,33 @@ var stores = []struct {
 
 // BenchmarkMatch looks up one key per op, in a store that holds all of them:
 // Match is asked about one message. With hit=100 every message begins with a
-// key, with hit=0 none does.
+// key, with hit=0 none does, and with hit=50 one in two, by chance.
 //
 // Each op includes the loop that walks the messages and the check of the answer,
 // 2 to 3 ns for any store.
 func BenchmarkMatch(b *testing.B) {
 	eachTopics(b, subs.ToolQueries, func(b *testing.B, w subs.Workload) {
-		for _, hit := range []struct {
-			percent int
-			data    [][]byte
-		}{{100, w.Hits}, {0, w.Misses}} {
+		for _, percent := range []int{100, 50, 0} {
+			if percent == 50 && !named("hit", percent) {
+				continue
+			}
+			messages, hit := w.Mix(percent)
 			for _, store := range stores {
-				b.Run(fmt.Sprintf("hit=%d/store=%s", hit.percent, store.name), func(b *testing.B) {
-					matchKeys(b, filled(b, store.empty(), w.Keys), hit.data, hit.percent == 100)
+				b.Run(fmt.Sprintf("hit=%d/store=%s", percent, store.name), func(b *testing.B) {
+					matchKeys(b, filled(b, store.empty(), w.Keys), messages, hit)
 				})
 			}
 		}
 	})
 }
 
-// matchKeys looks up data, round and round.
-func matchKeys(b *testing.B, s subs.Store, data [][]byte, want bool) {
+// matchKeys looks up data, round and round. want[i] is the answer for data[i].
+func matchKeys(b *testing.B, s subs.Store, data [][]byte, want []bool) {
 	b.ReportAllocs()
 	i := 0
 	for b.Loop() {
-		if got := s.Match(data[i]); got != want {
-			b.Fatalf("Match(%q) = %v, want %v", data[i], got, want)
+		if got := s.Match(data[i]); got != want[i] {
+			b.Fatalf("Match(%q) = %v, want %v", data[i], got, want[i])
 		}
 		if i++; i == len(data) {
 			i = 0
@@ -152,16 +164,34 @@ func reportRemoveAllocs(b *testing.B, s subs.Store, keys [][]byte) {
 	metric.Report(b, float64(after.Mallocs-before.Mallocs)/float64(len(keys)), metric.AllocsPerOp)
 }
 
-// eachTopics runs a benchmark once for each kind of topics.
+// eachTopics runs a benchmark once for each kind of topics and number of keys.
 func eachTopics(b *testing.B, queries int, run func(*testing.B, subs.Workload)) {
 	for _, topics := range []struct {
 		name     string
 		workload func(keys, queries int) subs.Workload
-	}{{"random", subs.RandomTopics}, {"tree", subs.TreeTopics}} {
-		b.Run(fmt.Sprintf("topics=%s/keys=%d", topics.name, subs.ToolKeys), func(b *testing.B) {
-			run(b, topics.workload(subs.ToolKeys, queries))
-		})
+		keys     []int
+	}{
+		{"random", subs.RandomTopics, []int{subs.ToolKeys, 1_000_000}},
+		{"tree", subs.TreeTopics, []int{subs.ToolKeys, 1_000_000}},
+		{"number", subs.NumberTopics, []int{subs.ToolKeys, 1_000_000}},
+		{"short", subs.ShortTopics, []int{1, 5}},
+	} {
+		for _, keys := range topics.keys {
+			if keys != subs.ToolKeys && !named("keys", keys) {
+				continue
+			}
+			b.Run(fmt.Sprintf("topics=%s/keys=%d", topics.name, keys), func(b *testing.B) {
+				run(b, topics.workload(keys, queries))
+			})
+		}
 	}
+}
+
+// named reports whether -bench names key=value, or the key with a pattern that does
+// not begin with a digit: what only a run that asks for it should measure.
+func named(key string, value int) bool {
+	name := regexp.MustCompile(fmt.Sprintf("%s=(%d)?([^0-9]|$)", key, value))
+	return name.MatchString(flag.Lookup("test.bench").Value.String())
 }
 
 // filled adds keys, of which s holds none, to s. It collects the garbage that

@@ -1,155 +1,281 @@
 package subs
 
-// A radix tree is a trie in which a run of nodes with one child each, and no
-// key of their own, is one node with the run's bytes as its label. With the keys
-// "a", "dog" and "dot":
+// A radix tree has a node only where keys part. On the way down nothing is
+// compared: a branch says which byte of a message decides, and that byte leads on.
+// Among the keys of which no other key is a prefix at most one can be a prefix of
+// the message, and it is where the way ends; that one is compared, once. With the
+// keys "a", "dog", "dot" and "dots":
 //
-//	root  label ""  refs 0  first "ad"
-//	                        next ──► label "a"   refs 1  first ""
-//	                                 label "do"  refs 0  first "gt"
-//	                                                     next ──► label "g"  refs 1
-//	                                                              label "t"  refs 1
+//	root  branch at 0 ──► lane 3 │ 'a' leaf "a"
+//	                             │ 'd' branch at 2 ──► lane 3 │ 'g' leaf "dog"
+//	                                                          │ 't' more ──► 1 reference
+//	                                                                         leaf "dot"
+//	                                                                         leaf "dots"
 //
-// first repeats the first byte of each child's label, side by side, so that the
-// child to go to is found without looking at the children.
+// A twig is a word that says what follows:
 //
-// Invariants:
+//	       63 62 │ 61 ‥ 59 │ 58 ‥ 56 │ 55 ‥ 29 │ 28 ‥ 0
+//	none       0 │                                          (only at the root, and as a rest)
+//	leaf       1 │                   │    size │    ref  ─► the key's bytes; it has one reference
+//	more       2 │                             │    ref  ─► references, leaf, rest
+//	branch     3 │     low │    span │      at │    ref  ─► lanes, twigs
 //
-//	label == "" only in the root
-//	refs > 0 or len(next) > 1, except in the root: no node is there just to pass through
-//	first[i] == next[i].label[0], first[i] < first[i+1]
-//	len(first) == len(next) == cap(next)
-//	nodes  == the number of nodes without the root
-//	labels == the sum of len(label)
-//	keys   == the number of nodes with refs > 0
+// The rest of a more is the tree of the keys that its own key is a proper prefix
+// of. No Match goes there. A key with several references is a more, too.
 //
-// No label or first shares memory with another string, or a short one could
-// keep a long one alive.
+// A branch has its twigs in the order of the byte that leads to them. A lane
+// stands for 32 values of that byte, low << 5 to low << 5 + 31 in the first one;
+// there are as many lanes as the bytes in use need, span+1, and each is
+//
+//	63 ‥ 32   where in the chunk its first twig is
+//	31 ‥ 0    a bit for each value that leads to a twig
+//
+// so a twig is found by counting the bits below its own.
+//
+// Invariants, for each branch:
+//
+//	it has two twigs or more, none of kind none
+//	the first and the last lane have bits
+//	the keys below it are longer than at, and begin with the same at bytes
+//	at is greater than in all branches above, and not less than the size of any more's leaf above
+//	keys == the number of leaves
+//
+// The memory is that of the keys, each with all its bytes, plus 8 bytes for each
+// twig and lane.
 
 import (
 	"iter"
-	"strings"
+	"math/bits"
+	"slices"
 	"unsafe"
 )
 
-// A Radix is a [Store] with a node for each place where keys part or end, as
-// libzmq's radix_tree_t is. The zero Radix is empty and ready to use.
+// A Radix is a [Store] with a node for each place where keys part, as libzmq's
+// radix_tree_t is. The zero Radix is empty and ready to use.
 type Radix struct {
-	root   radixNode
-	keys   int // distinct keys
-	nodes  int // nodes without the root
-	labels int // bytes in labels
+	root uint64 // a twig
+	keys int    // distinct keys
+	mem  arena
 }
 
-type radixNode struct {
-	label string      // the bytes from the parent to here
-	first string      // the first byte of each child's label, in order
-	next  []radixNode // the children
-	refs  refs        // references to the key that ends here
+// A twig is as drawn above. In an arena it is a plain word.
+type twig uint64
+
+const (
+	none = iota
+	leaf
+	more
+	branch
+)
+
+func newTwig(kind, size int, r ref) uint64 {
+	return uint64(kind)<<62 | uint64(size)<<refBits | uint64(r)
 }
 
-// child returns the index of the child whose label begins with c, or -1.
-func (n *radixNode) child(c byte) int { return strings.IndexByte(n.first, c) }
+func (t twig) kind() int  { return int(t >> 62) }
+func (t twig) ref() ref   { return ref(t & maxRef) }
+func (t twig) size() int  { return int(t >> refBits & maxKey) } // of a leaf's key
+func (t twig) at() int    { return t.size() }                   // of a branch
+func (t twig) low() int   { return int(t >> 59 & 7) }
+func (t twig) lanes() int { return int(t>>56&7) + 1 }
 
-// leads reports whether key begins with the label of n.
-func (n *radixNode) leads(key []byte) bool {
-	return len(key) >= len(n.label) && string(key[:len(n.label)]) == n.label
+// Match implements [Store].
+func (r *Radix) Match(data []byte) bool {
+	t, chunks := r.root, r.mem.chunks
+	for t>>62 == branch {
+		at := t >> refBits & maxKey
+		if at >= uint64(len(data)) {
+			return false
+		}
+		c := data[at]
+		lane := uint64(c>>5) - t>>59&7
+		if lane > t>>56&7 { // below low the difference wraps round
+			return false
+		}
+		chunk := chunks[t&maxRef>>chunkBits]
+		set := chunk[t%chunkSize+lane]
+		bit := uint32(1) << (c & 31)
+		if uint32(set)&bit == 0 {
+			return false
+		}
+		t = chunk[set>>32+uint64(bits.OnesCount32(uint32(set)&(bit-1)))]
+	}
+	if t>>62 == more {
+		t = r.mem.block(twig(t).ref())[1]
+	}
+	return t != none && r.leads(twig(t), data)
+}
+
+// leads reports whether data begins with the key of a leaf.
+func (r *Radix) leads(t twig, data []byte) bool {
+	return t.size() == 0 || leads(r.mem.block(t.ref()), t.size(), data)
 }
 
 // Add implements [Store].
 func (r *Radix) Add(key []byte) bool {
-	n := &r.root
-	for len(key) > 0 {
-		i := n.child(key[0])
-		if i < 0 {
-			r.insert(n, radixNode{label: string(key), refs: 1})
-			r.keys++
-			return true
-		}
-		n = &n.next[i]
-		common := commonPrefix(key, n.label)
-		if common < len(n.label) {
-			r.split(n, common)
-		}
-		key = key[common:]
+	checkSize(key)
+	near := r.nearest(key)
+	same := r.common(near, key)
+	p := r.place(key, same)
+	t := twig(*p)
+	if t != none && same == len(key) && same == near.size() {
+		return r.count(p)
 	}
-	if !n.refs.add() {
-		return false
+	r.mem.reserve(wordsFor(len(key)) + 8 + 256)
+	own := r.newLeaf(key)
+	switch {
+	case t.kind() == none:
+		*p = own
+	case same == len(key):
+		*p = r.newMore(1, own, *p)
+	case t.kind() == leaf && t.size() == same:
+		*p = r.newMore(1, *p, own)
+	case t.kind() == branch && t.at() == same:
+		r.insert(p, key[same], own)
+	default:
+		r.fork(p, same, r.byteOf(near, same), key[same], own)
 	}
 	r.keys++
 	return true
 }
 
-// Remove implements [Store].
-func (r *Radix) Remove(key []byte) bool {
-	var parent *radixNode
-	n, index := &r.root, 0
-	for len(key) > 0 {
-		i := n.child(key[0])
-		if i < 0 || !n.next[i].leads(key) {
-			return false
+// nearest returns the leaf of one of the keys that begin with most of key.
+func (r *Radix) nearest(key []byte) twig {
+	for t := twig(r.root); ; {
+		switch t.kind() {
+		default:
+			return t
+		case more:
+			words := r.mem.block(t.ref())
+			own, rest := twig(words[1]), twig(words[2])
+			if rest == none || len(key) <= own.size() {
+				return own
+			}
+			t = rest
+		case branch:
+			p := &r.twigs(t)[0]
+			if t.at() < len(key) {
+				if q := r.follow(t, key[t.at()]); q != nil {
+					p = q
+				}
+			}
+			t = twig(*p)
 		}
-		parent, n, index = n, &n.next[i], i
-		key = key[len(n.label):]
 	}
-	if !n.refs.drop() {
-		return false
-	}
-	r.keys--
-	if parent == nil {
-		return true
-	}
-	if len(n.next) == 0 {
-		r.cut(parent, index)
-		n = parent
-	}
-	if n != &r.root && n.refs == 0 && len(n.next) == 1 {
-		r.merge(n)
-	}
-	return true
 }
 
-// Match implements [Store].
-func (r *Radix) Match(data []byte) bool {
-	n := &r.root
-	for n.refs == 0 {
-		if len(data) == 0 {
-			return false
+// place returns the first twig on key's way that has below it only keys that
+// begin with the first same bytes of key, or is of the key that ends there.
+func (r *Radix) place(key []byte, same int) *uint64 {
+	for p := &r.root; ; {
+		switch t := twig(*p); t.kind() {
+		default:
+			return p
+		case more:
+			words := r.mem.block(t.ref())
+			if size := twig(words[1]).size(); size > same || size == len(key) {
+				return p
+			}
+			p = &words[2]
+		case branch:
+			if t.at() >= same {
+				return p
+			}
+			p = r.follow(t, key[t.at()])
 		}
-		i := n.child(data[0])
-		if i < 0 {
-			return false
-		}
-		n = &n.next[i]
-		if !n.leads(data) {
-			return false
-		}
-		data = data[len(n.label):]
 	}
-	return true
+}
+
+// count adds a reference to the key at p.
+func (r *Radix) count(p *uint64) bool {
+	if twig(*p).kind() == leaf {
+		*p = r.newMore(2, *p, none)
+		return false
+	}
+	words := r.mem.block(twig(*p).ref())
+	n := refs(words[0])
+	n.add()
+	words[0] = uint64(n)
+	return false
+}
+
+// Remove implements [Store].
+func (r *Radix) Remove(key []byte) bool {
+	var c byte // leads from up to p, if up is a branch
+	for up, p := (*uint64)(nil), &r.root; ; {
+		t := twig(*p)
+		switch t.kind() {
+		case none:
+			return false
+		case leaf:
+			if t.size() != len(key) || !r.leads(t, key) {
+				return false
+			}
+			r.dropLeaf(t)
+			*p = none
+			if up != nil && twig(*up).kind() == branch {
+				r.cut(up, c)
+			} else if up != nil {
+				r.tidy(up)
+			}
+			return true
+		case more:
+			words := r.mem.block(t.ref())
+			own := twig(words[1])
+			if own.size() < len(key) {
+				up, p = p, &words[2]
+				continue
+			}
+			if own.size() != len(key) || !r.leads(own, key) {
+				return false
+			}
+			n := refs(words[0])
+			last := n.drop()
+			words[0] = uint64(n)
+			if last {
+				r.dropLeaf(own)
+				*p = words[2]
+				r.mem.release(t.ref(), 3)
+			} else {
+				r.tidy(p)
+			}
+			return last
+		case branch:
+			if t.at() >= len(key) {
+				return false
+			}
+			c = key[t.at()]
+			if up, p = p, r.follow(t, c); p == nil {
+				return false
+			}
+		}
+	}
 }
 
 // All implements [Store].
 func (r *Radix) All() iter.Seq[[]byte] {
-	// A visit is a node still to be seen, and the length of the way to its
-	// parent.
-	type visit struct {
-		node *radixNode
-		size int
-	}
 	return func(yield func([]byte) bool) {
 		var key []byte
-		todo := []visit{{node: &r.root}}
+		todo := []uint64{r.root}
 		for len(todo) > 0 {
-			v := todo[len(todo)-1]
+			t := twig(todo[len(todo)-1])
 			todo = todo[:len(todo)-1]
-			n := v.node
-			key = append(key[:v.size], n.label...)
-			if n.refs > 0 && !yield(key) {
-				return
-			}
-			for i := len(n.next) - 1; i >= 0; i-- {
-				todo = append(todo, visit{&n.next[i], len(key)})
+			switch t.kind() {
+			case leaf:
+				key = key[:0]
+				if t.size() > 0 {
+					key = unpack(key, r.mem.block(t.ref()), t.size())
+				}
+				if !yield(key) {
+					return
+				}
+			case more:
+				words := r.mem.block(t.ref())
+				todo = append(todo, words[2], words[1])
+			case branch:
+				for _, twig := range slices.Backward(r.twigs(t)) {
+					todo = append(todo, twig)
+				}
 			}
 		}
 	}
@@ -159,65 +285,49 @@ func (r *Radix) All() iter.Seq[[]byte] {
 func (r *Radix) Len() int { return r.keys }
 
 // Bytes implements [Store].
-func (r *Radix) Bytes() int {
-	// Each node but the root has an entry in its parent's next and first.
-	return int(unsafe.Sizeof(*r)) + r.nodes*(int(unsafe.Sizeof(radixNode{}))+1) + r.labels
-}
+func (r *Radix) Bytes() int { return int(unsafe.Sizeof(*r)) + r.mem.bytes() }
 
-// insert makes child, whose first byte no other child of n has, a child of n.
-func (r *Radix) insert(n *radixNode, child radixNode) {
-	c, i := child.label[0], 0
-	for i < len(n.first) && n.first[i] < c {
-		i++
+// newLeaf returns a leaf for key.
+func (r *Radix) newLeaf(key []byte) uint64 {
+	if len(key) == 0 {
+		return newTwig(leaf, 0, 0)
 	}
-	next := make([]radixNode, 0, len(n.next)+1)
-	n.next = append(append(append(next, n.next[:i]...), child), n.next[i:]...)
-	n.first = n.first[:i] + string([]byte{c}) + n.first[i:]
-	r.nodes++
-	r.labels += len(child.label)
+	p := r.mem.alloc(wordsFor(len(key)))
+	pack(r.mem.block(p), key)
+	return newTwig(leaf, len(key), p)
 }
 
-// cut removes the child of n with index i.
-func (r *Radix) cut(n *radixNode, i int) {
-	r.nodes--
-	r.labels -= len(n.next[i].label)
-	if len(n.next) == 1 {
-		n.next, n.first = nil, ""
-		return
+// dropLeaf gives back the key of a leaf that leaves the tree.
+func (r *Radix) dropLeaf(t twig) {
+	r.keys--
+	if t.size() > 0 {
+		r.mem.release(t.ref(), wordsFor(t.size()))
 	}
-	next := make([]radixNode, 0, len(n.next)-1)
-	n.next = append(append(next, n.next[:i]...), n.next[i+1:]...)
-	n.first = strings.Clone(n.first[:i] + n.first[i+1:])
 }
 
-// split leaves n the first size bytes of its label, and moves the rest with all
-// that n has to a new only child. The caller adds a key to n, or a second child.
-func (r *Radix) split(n *radixNode, size int) {
-	rest := *n
-	rest.label = strings.Clone(n.label[size:])
-	*n = radixNode{
-		label: strings.Clone(n.label[:size]),
-		first: string([]byte{rest.label[0]}),
-		next:  []radixNode{rest},
+// common returns how many bytes the key of a leaf, or none, has in common with key.
+func (r *Radix) common(t twig, key []byte) int {
+	if t.size() == 0 {
+		return 0
 	}
-	r.nodes++
+	return common(r.mem.block(t.ref()), t.size(), key)
 }
 
-// merge makes n and its only child one node.
-func (r *Radix) merge(n *radixNode) {
-	label := n.label + n.next[0].label
-	*n = n.next[0]
-	n.label = label
-	r.nodes--
+// byteOf returns byte i of the key of a leaf.
+func (r *Radix) byteOf(t twig, i int) byte { return byteAt(r.mem.block(t.ref()), i) }
+
+func (r *Radix) newMore(n refs, own, rest uint64) uint64 {
+	p := r.mem.alloc(3)
+	words := r.mem.block(p)
+	words[0], words[1], words[2] = uint64(n), own, rest
+	return newTwig(more, 0, p)
 }
 
-// commonPrefix returns the number of bytes that key and label begin with alike.
-func commonPrefix(key []byte, label string) int {
-	size := min(len(key), len(label))
-	for i := range size {
-		if key[i] != label[i] {
-			return i
-		}
+// tidy puts the leaf in the place of a more that is not needed any longer.
+func (r *Radix) tidy(p *uint64) {
+	t := twig(*p).ref()
+	if words := r.mem.block(t); words[0] == 1 && words[2] == none {
+		*p = words[1]
+		r.mem.release(t, 3)
 	}
-	return size
 }

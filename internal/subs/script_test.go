@@ -1,6 +1,7 @@
 package subs_test
 
 import (
+	"bytes"
 	"math/rand/v2"
 	"os"
 	"strconv"
@@ -69,58 +70,87 @@ func seeded(t *testing.T) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, 0))
 }
 
-// TestZ55RandomScripts makes 100 000 calls over each of some small alphabets, in
-// which keys repeat and nest. After every 250 calls the store is emptied: in one that
-// is always well filled, nothing would ever miss.
+// TestZ55RandomScripts makes up to 100 000 calls, or with SUBS_LONG=1 a million, over each
+// of some sets of keys, in which keys repeat and nest. Every so often the store is
+// emptied: in one that is always well filled, nothing would ever miss.
 func TestZ55RandomScripts(t *testing.T) {
-	const steps = 100_000
-	for _, alphabet := range []struct {
-		name, bytes string
-		size        int // of the longest key
+	for _, set := range []struct {
+		name  string
+		every int // calls between one empty store and the next
+		slow  int // how many times fewer calls in a short run
+		key   func(*rand.Rand) []byte
 	}{
-		{"two", "ab", 6},             // long runs of nodes with one child
-		{"four", "\x00\x01\x02/", 4}, // many keys in few nodes
-		{"ends", "\x00@\xff", 2},     // tables of up to 256 entries, most of them holes
+		{"two", 250, 1, alphabet("ab", 6)},             // long runs of nodes with one child
+		{"four", 250, 4, alphabet("\x00\x01\x02/", 4)}, // many keys in few nodes
+		{"ends", 250, 4, alphabet("\x00@\xff", 2)},     // tables of up to 256 entries, most of them holes
+		{"bytes", 1000, 8, func(random *rand.Rand) []byte { // all 256 bytes, with and without something after them
+			return []byte{byte(random.IntN(256)), byte(random.IntN(2))}[:1+random.IntN(2)]
+		}},
+		{"bits", 250, 4, func(random *rand.Rand) []byte { // that differ in one of the last sixteen bits
+			key := bytes.Repeat([]byte{0x55}, 40)
+			key[38+random.IntN(2)] ^= 1 << random.IntN(8)
+			return key[:38+random.IntN(3)]
+		}},
+		{"chain", 2000, 40, func(random *rand.Rand) []byte { // prefixes of each other, 1000 deep, and some that leave the row
+			key := bytes.Repeat([]byte{'a', 'b', 0}, 500)[:200+random.IntN(1000)]
+			if random.IntN(4) == 0 {
+				key[random.IntN(200)]++
+			}
+			return key
+		}},
+		{"runs", 500, 40, func(random *rand.Rand) []byte { // about as long as the trie's longest run, and twice that
+			return append(make([]byte, 1020*random.IntN(3)), alphabet("\x00\x01", 9)(random)...)
+		}},
+		{"long", 100, 200, func(random *rand.Rand) []byte { // 64 KiB shared
+			return append(bytes.Repeat([]byte("shared prefix / "), 4096), alphabet("ab", 3)(random)...)
+		}},
 	} {
-		t.Run("alphabet="+alphabet.name, func(t *testing.T) {
+		t.Run("keys="+set.name, func(t *testing.T) {
 			each(t, func(t *testing.T, empty func() store) {
 				random, s := seeded(t), newScript(t, empty())
+				steps := 100_000 / set.slow
+				if os.Getenv("SUBS_LONG") != "" {
+					steps = 1_000_000
+				}
 				for i := range steps {
-					s.step(op(random.IntN(int(ops))), randomKey(random, alphabet.bytes, alphabet.size))
+					s.step(op(random.IntN(int(ops))), set.key(random))
 					if i%20 == 0 {
 						s.compare()
 					}
-					if i%250 == 249 {
+					if i%set.every == set.every-1 {
 						left := keys(s.want)
 						random.Shuffle(len(left), func(i, j int) { left[i], left[j] = left[j], left[i] })
 						s.drain(left)
 						s.gone(empty)
 					}
 				}
-				s.guard()
+				s.guard(steps / 200)
 			})
 		})
 	}
 }
 
-// randomKey returns a key of at most size bytes. Short keys are rare: each of
+// alphabet makes keys of at most size of some bytes. Short keys are rare: each of
 // them matches much, and with a few of them in a store nothing ever misses.
-func randomKey(random *rand.Rand, alphabet string, size int) []byte {
-	for size > 0 && random.IntN(5) == 0 {
-		size--
+func alphabet(bytes string, size int) func(*rand.Rand) []byte {
+	return func(random *rand.Rand) []byte {
+		size := size
+		for size > 0 && random.IntN(5) == 0 {
+			size--
+		}
+		key := make([]byte, size)
+		for i := range key {
+			key[i] = bytes[random.IntN(len(bytes))]
+		}
+		return key
 	}
-	key := make([]byte, size)
-	for i := range key {
-		key[i] = alphabet[random.IntN(len(alphabet))]
-	}
-	return key
 }
 
-// guard fails if some result was rare.
-func (s *script) guard() {
+// guard fails if some result came less than least times.
+func (s *script) guard(least int) {
 	for _, result := range []string{"add true", "add false", "remove true", "remove false", "match true", "match false"} {
-		if got, want := s.results[result], 3000; got < want {
-			s.Errorf("%d calls of kind %q, want at least %d", got, result, want)
+		if got := s.results[result]; got < least {
+			s.Errorf("%d calls of kind %q, want at least %d", got, result, least)
 		}
 	}
 }
@@ -136,13 +166,15 @@ func (s *script) drain(keys []string) {
 
 // FuzzStore reads its input as calls of three bytes each: which call, and the
 // place and length of its key. Keys are pieces of the input itself, so that
-// they overlap and nest.
+// they overlap and nest; some have about as many zeros before them as a
+// trie's longest run has bytes.
 func FuzzStore(f *testing.F) {
 	f.Add([]byte("\x00\x00\x00\x02\x00\x00\x01\x00\x00"))                         // the empty key comes and goes
 	f.Add([]byte("\x00\x01\x03\x00\x01\x03\x01\x01\x03\x01\x01\x03\x01\x01\x03")) // Z56
 	f.Add([]byte("\x00\x00\x02\x00\x00\x09\x02\x00\x04\x01\x00\x01\x01\x00\x02")) // Z54
 	f.Add([]byte("aaaaaaaaaaaabaaaacaaaabaaaaaa\x00\x05\x09\x01\x05\x08\x02\x05\x0a"))
 	f.Add([]byte("\x00\x01\x01\x00\xff\x01\x00\x80\x01\x01\x01\x01\x00\xfe\x02\x01\xff\x01"))
+	f.Add([]byte("\x40\x00\x05\x40\x00\x04\x80\x00\x06\x80\x01\x05\x41\x00\x05\x82\x00\x06\x81\x00\x06"))
 	f.Fuzz(func(t *testing.T, input []byte) {
 		const most, size = 100, 32 // calls, and bytes of a key: more find nothing new, slowly
 		input = input[:min(len(input), 3*most)]
@@ -152,7 +184,8 @@ func FuzzStore(f *testing.F) {
 			for i := 0; i+3 <= len(input); i += 3 {
 				at := min(int(input[i+1]), len(input))
 				end := min(at+int(input[i+2])%size, len(input))
-				s.step(op(input[i])%ops, input[at:end])
+				zeros := make([]byte, int(input[i]>>6)*1020)
+				s.step(op(input[i]&63)%ops, append(zeros, input[at:end]...))
 				s.compare()
 			}
 			s.drain(keys(s.want))

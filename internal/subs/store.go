@@ -15,7 +15,8 @@
 // keys, and each visits them in byte order. None recurses, so that a long key
 // cannot exhaust the stack.
 //
-// [RandomTopics] and [TreeTopics] make keys and messages to measure them with.
+// [RandomTopics], [TreeTopics], [NumberTopics] and [ShortTopics] make keys and
+// messages to measure them with.
 package subs
 
 import (
@@ -30,6 +31,9 @@ import (
 type Store interface {
 	// Add adds a reference to key and reports whether it is the first one.
 	// It keeps no part of key's memory.
+	//
+	// Add panics, and leaves the store as it was, if key has 128 MiB or more or
+	// the store would hold more than 4 GiB.
 	//
 	// The count of a key stops at [MaxRefs], and is then never lowered again:
 	// how often the key was added is no longer known, so it stays.
@@ -54,11 +58,22 @@ type Store interface {
 	// Len returns the number of distinct keys.
 	Len() int
 
-	// Bytes returns the memory that the store holds, in bytes: its own header,
-	// and every node, table and label it has asked the allocator for. It
-	// depends on the set of keys alone, not on how the set came about. What the
-	// heap adds by rounding requests up to its size classes is not in it.
+	// Bytes returns the memory that the store holds, in bytes: its own header
+	// and all that it has asked the allocator for, used or to be used again. It
+	// depends on the calls of Add and Remove so far and on nothing else, so the
+	// same calls give the same number; without a key it is the header alone.
+	// What the heap adds by rounding requests up is not in it.
 	Bytes() int
+}
+
+// maxKey is the size of the longest key.
+const maxKey = 1<<27 - 1
+
+// checkSize panics if key is longer than that.
+func checkSize(key []byte) {
+	if len(key) > maxKey {
+		panic("subs: a key has less than 128 MiB")
+	}
 }
 
 // MaxRefs is the largest number of references to one key that is counted.

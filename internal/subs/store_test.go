@@ -16,7 +16,9 @@ import (
 type store interface {
 	subs.Store
 	Check() error
-	EmptyKeyRefs() *subs.Refs
+	EmptyKeyRefs() uint64
+	SetEmptyKeyRefs(uint64)
+	FillArena()
 }
 
 // kinds are the kinds of store that all tests here are for.
@@ -187,26 +189,35 @@ func TestZ55DenseNodes(t *testing.T) {
 	})
 }
 
-// TestCanonical holds stores to the promise that their memory depends on the
-// keys in them, and not on what was done to get there.
-func TestCanonical(t *testing.T) {
+// TestHistory takes a detour to a set of keys: what a store answers does not depend
+// on it, and what it holds depends on the calls alone.
+func TestHistory(t *testing.T) {
+	w := subs.TreeTopics(1000, 1)
 	each(t, func(t *testing.T, empty func() store) {
-		random, w := seeded(t), subs.TreeTopics(1000, 1)
-		direct, detour := empty(), empty()
-		for _, key := range w.Keys[:500] {
-			direct.Add(key)
+		random := seeded(t)
+		on, off := random.Perm(1000), random.Perm(500)
+		detour := func() (s store, most int) {
+			s = empty()
+			for _, i := range on {
+				s.Add(w.Keys[i])
+			}
+			most = s.Bytes()
+			for _, i := range off {
+				s.Remove(w.Keys[500+i])
+			}
+			return s, most
 		}
-		for _, i := range random.Perm(1000) {
-			detour.Add(w.Keys[i])
-		}
-		for _, i := range random.Perm(500) {
-			detour.Remove(w.Keys[500+i])
-		}
-		if got, want := detour.Bytes(), direct.Bytes(); got != want {
-			t.Errorf("Bytes() = %d for 500 keys of 1000, want %d as for the 500 alone", got, want)
-		}
-		if diff := cmp.Diff(keys(direct), keys(detour)); diff != "" {
+		direct := filled(empty(), w.Keys[:500])
+		once, most := detour()
+		again, _ := detour()
+		if diff := cmp.Diff(keys(direct), keys(once)); diff != "" {
 			t.Errorf("All() mismatch (-direct +detour):\n%s", diff)
+		}
+		if got, want := again.Bytes(), once.Bytes(); got != want {
+			t.Errorf("Bytes() = %d after the same calls as before, want %d", got, want)
+		}
+		if got := once.Bytes(); got > most {
+			t.Errorf("Bytes() = %d after removals, want at most %d as before them", got, most)
 		}
 	})
 }
@@ -271,17 +282,73 @@ func TestMaxRefs(t *testing.T) {
 	each(t, func(t *testing.T, empty func() store) {
 		c := checker{t, empty()}
 		c.add("", true)
-		*c.s.EmptyKeyRefs() = subs.MaxRefs - 1
+		c.add("", false)
+		c.s.SetEmptyKeyRefs(subs.MaxRefs - 1)
 		c.remove("", false)
 		c.add("", false)
 		c.add("", false) // MaxRefs
 		c.add("", false)
 		c.remove("", false)
-		if got := *c.s.EmptyKeyRefs(); got != subs.MaxRefs {
+		if got := c.s.EmptyKeyRefs(); got != subs.MaxRefs {
 			t.Errorf("%d references after Remove, want %d", got, uint32(subs.MaxRefs))
 		}
 		c.match("anything", true)
 		c.all("")
+	})
+}
+
+// TestLimits shows that a key or a store that would be too large is refused, and
+// that nothing changes.
+func TestLimits(t *testing.T) {
+	refused := func(t *testing.T, s store, key []byte) {
+		t.Helper()
+		defer func() {
+			t.Helper()
+			if recover() == nil {
+				t.Errorf("Add(%d bytes) does not panic", len(key))
+			}
+		}()
+		s.Add(key)
+	}
+	each(t, func(t *testing.T, empty func() store) {
+		c := checker{t, empty()}
+		c.add("topic", true)
+		refused(t, c.s, make([]byte, 128<<20))
+		c.s.FillArena()
+		size := c.s.Bytes()
+		refused(t, c.s, []byte("topic.a"))
+		refused(t, c.s, bytes.Repeat([]byte("a"), 100_000))
+		c.invariants()
+		c.all("topic")
+		if got := c.s.Bytes(); got != size {
+			t.Errorf("Bytes() = %d after what was refused, want %d", got, size)
+		}
+	})
+}
+
+// TestNothingLeft compares the heap before keys were added with the heap after all
+// were removed, and counts the objects between: the collector has no work with them.
+func TestNothingLeft(t *testing.T) {
+	w := subs.TreeTopics(subs.ToolKeys, 1)
+	each(t, func(t *testing.T, empty func() store) {
+		var m runtime.MemStats
+		s := empty()
+		before := heap()
+		runtime.ReadMemStats(&m)
+		objects := m.HeapObjects
+		filled(s, w.Keys)
+		full := heap()
+		runtime.ReadMemStats(&m)
+		if got, want := int(m.HeapObjects)-int(objects), len(w.Keys)/50; got > want {
+			t.Errorf("%d objects on the heap for %d keys, want at most %d", got, len(w.Keys), want)
+		}
+		for _, i := range seeded(t).Perm(len(w.Keys)) {
+			s.Remove(w.Keys[i])
+		}
+		if got, want := heap()-before, (full-before)/100; got > want {
+			t.Errorf("%d bytes left on the heap, want at most %d, 1 %% of what the keys took", got, want)
+		}
+		runtime.KeepAlive(s)
 	})
 }
 

@@ -1,140 +1,274 @@
 package subs
 
-// A trie spends one node on each byte of a key. A node keeps its children in a
-// table that is indexed by the byte that leads to them and spans the bytes in
-// use, from the lowest to the highest. Children lie in the table itself, so a
-// step down costs one load. With the keys "a", "d" and "dog":
+// A trie spends one node on each byte of a key. Most nodes have one child, and a
+// row of such nodes is no more than its bytes. Where there is a choice, a table is
+// indexed by the byte that decides, and spans the bytes in use from the lowest to
+// the highest. With the keys "a", "dog", "dot" and "dots":
 //
-//	root  refs 0  min 'a'  next ──► 'a' refs 1  next nil
-//	                                'b' (hole)
-//	                                'c' (hole)
-//	                                'd' refs 1  min 'o'  next ──► 'o' refs 0  min 'g'  next ──► 'g' refs 1  next nil
+//	root  table 'a'‥'d' ──► │ 'a' end, 1 reference
+//	                        │ 'b' hole
+//	                        │ 'c' hole
+//	                        │ 'd' run of 1 ──► table 'g'‥'t' ──► │ 'g' end, 1 reference
+//	                                           "o"               │ … holes
+//	                                                             │ 't' more ──► 1 reference
+//	                                                                            run of 1 ──► end, 1 reference
+//	                                                                                         "s"
 //
-// A hole is a node with neither references nor children, and looks like the
-// end of the trie: whoever steps on one finds nothing, and needs no test for it.
+// A node is a word, which lies where it is pointed from: in the table, after
+// the run, after the references. So a step down costs one load.
+//
+//	       63 ‥ 61 │ 60 ‥ 53 │ 52 ‥ 45 │           │ 28 ‥ 0
+//	hole         0 │
+//	end          1 │                      31 ‥ 0: references to the key that ends here
+//	more         2 │                               │    ref  ─► references, the node for longer keys
+//	run          3 │                     size << 29│    ref  ─► the node after it, its bytes
+//	table        4 │    last │   first │           │    ref  ─► nodes for bytes first to first+last
+//
+// A hole looks like the end of the trie: whoever steps on one finds nothing, and
+// needs no test for it.
 //
 // Invariants:
 //
-//	next == nil  or  the first and the last entry of next are not holes
-//	             (so len(next) > 1 exactly if there are two children or more)
-//	len(next) == cap(next), min + len(next) <= 256
-//	entries == the sum of len(next) over all nodes
-//	keys    == the number of nodes with refs > 0
+//	the first and the last node of a table are no holes, and last > 0
+//	the node after a run or in a more is no hole; in a more it is a run or a table
+//	0 < size <= maxRun; of two runs in a row, the sizes are more than maxRun together
+//	keys == the number of ends and mores
+//
+// As runs are bounded, a key of any length changes at most three of them but for
+// those that it alone needs.
 
 import (
+	"encoding/binary"
 	"iter"
+	"slices"
 	"unsafe"
 )
 
-// A Trie is a [Store] with a node for each byte, as libzmq's trie_t is.
-// The zero Trie is empty and ready to use.
+// A Trie is a [Store] that looks at one byte after the other, as libzmq's trie_t
+// does. The zero Trie is empty and ready to use.
 type Trie struct {
-	root    trieNode
-	keys    int // distinct keys
-	entries int // table entries, holes included
+	root uint64 // a node
+	keys int    // distinct keys
+	mem  arena
 }
 
-type trieNode struct {
-	next []trieNode // the children for bytes min, min+1, …
-	refs refs       // references to the key that ends here
-	min  byte       // without meaning while next is nil
-}
+// A node is as drawn above. In an arena it is a plain word.
+type node uint64
 
-// child returns the child of n for byte c, or nil if c is outside the table.
-func (n *trieNode) child(c byte) *trieNode {
-	// Below min the difference wraps round and is too large as well.
-	if i := uint(c) - uint(n.min); i < uint(len(n.next)) {
-		return &n.next[i]
+const (
+	hole = iota
+	end
+	moreNode
+	run
+	table
+)
+
+// maxRun is the size of the longest run, in bytes.
+const maxRun = 1 << 10
+
+func newEnd(n refs) uint64 { return end<<61 | uint64(n) }
+
+func (n node) kind() int  { return int(n >> 61) }
+func (n node) refs() refs { return refs(n) }             // of an end
+func (n node) size() int  { return int(n >> 29 & 2047) } // of a run
+func (n node) first() int { return int(n >> 45 & 255) }  // of a table
+func (n node) last() int  { return int(n >> 53 & 255) }
+func (n node) ref() ref   { return ref(n & maxRef) }
+
+// Match implements [Store].
+func (t *Trie) Match(data []byte) bool {
+	n, chunks := t.root, t.mem.chunks
+	i := 0
+	for {
+		for n>>61 == table {
+			if i >= len(data) {
+				return false
+			}
+			entry := uint64(data[i]) - n>>45&255
+			if entry > n>>53&255 { // below first the difference wraps round
+				return false
+			}
+			n = chunks[n&maxRef>>chunkBits][n%chunkSize+entry]
+			i++
+		}
+		if n>>61 != run {
+			return n != hole
+		}
+		size := node(n).size()
+		words := chunks[n&maxRef>>chunkBits][n%chunkSize:]
+		next := i + size
+		switch {
+		case next > len(data):
+			return false
+		case size > 8 || len(data) < 8:
+			if !leads(words[1:], size, data[i:]) {
+				return false
+			}
+		default: // the eight bytes up to next, or the first eight, have the run's among them
+			from := max(next, 8) - 8
+			eight := binary.LittleEndian.Uint64(data[from:]) >> (8 * (i - from) & 63)
+			if (eight^words[1])<<((64-8*size)&63) != 0 {
+				return false
+			}
+		}
+		n, i = words[0], next
 	}
-	return nil
 }
-
-// hole reports whether n is an unused entry of a table.
-func (n *trieNode) hole() bool { return n.refs == 0 && n.next == nil }
 
 // Add implements [Store].
 func (t *Trie) Add(key []byte) bool {
-	n := &t.root
-	for _, c := range key {
-		next := n.child(c)
-		if next == nil {
-			t.widen(n, c)
-			next = n.child(c)
+	checkSize(key)
+	t.mem.reserve(2*wordsFor(len(key)) + 2*maxRun)
+	var before *uint64 // the run that p comes right after, if there is one
+	for p := &t.root; ; {
+		n := node(*p)
+		switch n.kind() {
+		case hole:
+			*p = t.chain(key)
+			t.keys++
+			return true
+		case end:
+			count := n.refs()
+			if len(key) > 0 {
+				*p = t.newMore(count, t.chain(key))
+				t.keys++
+				return true
+			}
+			count.add()
+			*p = newEnd(count)
+			return false
+		case moreNode:
+			words := t.mem.block(n.ref())
+			if len(key) == 0 {
+				count := refs(words[0])
+				count.add()
+				words[0] = uint64(count)
+				return false
+			}
+			before, p = nil, &words[1]
+		case table:
+			if len(key) == 0 {
+				*p = t.newMore(1, *p)
+				t.keys++
+				return true
+			}
+			if t.entry(n, key[0]) == nil {
+				t.widen(p, key[0])
+			}
+			before, p, key = nil, t.entry(node(*p), key[0]), key[1:]
+		case run:
+			words := t.mem.block(n.ref())
+			same := common(words[1:], n.size(), key)
+			if same < n.size() {
+				t.split(p, key, same)
+				t.join(before, p)
+				t.keys++
+				return true
+			}
+			before, p, key = p, &words[0], key[same:]
 		}
-		n = next
 	}
-	if !n.refs.add() {
-		return false
-	}
-	t.keys++
-	return true
 }
 
 // Remove implements [Store].
 func (t *Trie) Remove(key []byte) bool {
-	// Of the nodes above the key's own, keep is the lowest that is needed by
-	// another key: all below it go when the key's node has no children.
-	n, keep, depth := &t.root, &t.root, 0
-	for i, c := range key {
-		if n.refs > 0 || len(n.next) > 1 {
-			keep, depth = n, i
-		}
-		if n = n.child(c); n == nil {
+	// The lowest table or more on the way is needed by another key; what is
+	// below goes with this one. c leads on from there, if it is a table.
+	var keep, beforeKeep, before *uint64
+	var c byte
+	for p := &t.root; ; {
+		n := node(*p)
+		switch n.kind() {
+		case hole:
 			return false
-		}
-	}
-	if !n.refs.drop() {
-		return false
-	}
-	t.keys--
-	if n.next == nil && n != &t.root {
-		t.entries -= len(key) - depth - 1 // tables of one entry, below keep's
-		t.cut(keep, key[depth])
-	}
-	return true
-}
-
-// Match implements [Store].
-func (t *Trie) Match(data []byte) bool {
-	n := &t.root
-	for _, c := range data {
-		if n.refs > 0 {
+		case end:
+			count := n.refs()
+			if len(key) > 0 {
+				return false
+			}
+			if !count.drop() {
+				*p = newEnd(count)
+				return false
+			}
+			t.keys--
+			t.prune(keep, c)
+			t.join(beforeKeep, keep)
 			return true
-		}
-		if n = n.child(c); n == nil {
-			return false
+		case moreNode:
+			words := t.mem.block(n.ref())
+			if len(key) > 0 {
+				keep, beforeKeep, before, p = p, before, nil, &words[1]
+				continue
+			}
+			count := refs(words[0])
+			last := count.drop()
+			if words[0] = uint64(count); last {
+				t.keys--
+				*p = words[1]
+				t.mem.release(n.ref(), 2)
+				t.join(before, p)
+			}
+			return last
+		case table:
+			if len(key) == 0 {
+				return false
+			}
+			c = key[0]
+			keep, beforeKeep, before, p, key = p, before, nil, t.entry(n, c), key[1:]
+			if p == nil {
+				return false
+			}
+		case run:
+			words := t.mem.block(n.ref())
+			if !leads(words[1:], n.size(), key) {
+				return false
+			}
+			before, p, key = p, &words[0], key[n.size():]
 		}
 	}
-	return n.refs > 0
 }
 
 // All implements [Store].
 func (t *Trie) All() iter.Seq[[]byte] {
-	// A visit is a node still to be seen, and the last byte and the length of
-	// the way to it.
+	// A visit is a node still to be seen, and the size of the way to the
+	// table that it is in, and the byte that leads to it.
 	type visit struct {
-		node *trieNode
-		last byte
+		n    uint64
 		size int
+		c    byte
 	}
 	return func(yield func([]byte) bool) {
 		var key []byte
-		todo := []visit{{node: &t.root}}
-		for len(todo) > 0 {
-			v := todo[len(todo)-1]
-			todo = todo[:len(todo)-1]
-			if v.size > 0 {
-				key = append(key[:v.size-1], v.last)
-			}
-			n := v.node
-			if n.refs > 0 && !yield(key) {
-				return
-			}
-			for i := len(n.next) - 1; i >= 0; i-- {
-				if child := &n.next[i]; !child.hole() {
-					todo = append(todo, visit{child, n.min + byte(i), v.size + 1})
+		var todo []visit
+		for n := node(t.root); ; {
+			switch n.kind() {
+			case run:
+				words := t.mem.block(n.ref())
+				key, n = unpack(key, words[1:], n.size()), node(words[0])
+				continue
+			case moreNode:
+				if !yield(key) {
+					return
+				}
+				n = node(t.mem.block(n.ref())[1])
+				continue
+			case end:
+				if !yield(key) {
+					return
+				}
+			case table:
+				for i, n2 := range slices.Backward(t.nodes(n)) {
+					if n2 != hole {
+						todo = append(todo, visit{n2, len(key), byte(n.first() + i)})
+					}
 				}
 			}
+			if len(todo) == 0 {
+				return
+			}
+			v := todo[len(todo)-1]
+			todo = todo[:len(todo)-1]
+			n, key = node(v.n), append(key[:v.size], v.c)
 		}
 	}
 }
@@ -143,46 +277,4 @@ func (t *Trie) All() iter.Seq[[]byte] {
 func (t *Trie) Len() int { return t.keys }
 
 // Bytes implements [Store].
-func (t *Trie) Bytes() int {
-	return int(unsafe.Sizeof(*t)) + t.entries*int(unsafe.Sizeof(trieNode{}))
-}
-
-// widen extends the table of n to byte c, which is outside it.
-func (t *Trie) widen(n *trieNode, c byte) {
-	if n.next == nil {
-		n.min = c
-	}
-	low := min(n.min, c)
-	high := max(int(n.min)+len(n.next), int(c)+1)
-	table := make([]trieNode, high-int(low))
-	copy(table[n.min-low:], n.next)
-	t.setTable(n, low, table)
-}
-
-// cut turns the child of n for byte c into a hole, and the table into the
-// smallest that holds the other children.
-func (t *Trie) cut(n *trieNode, c byte) {
-	*n.child(c) = trieNode{}
-	from, to := 0, len(n.next)
-	for from < to && n.next[from].hole() {
-		from++
-	}
-	for from < to && n.next[to-1].hole() {
-		to--
-	}
-	switch to - from {
-	case len(n.next): // a hole in the middle
-	case 0:
-		t.setTable(n, 0, nil)
-	default:
-		table := make([]trieNode, to-from)
-		copy(table, n.next[from:to])
-		t.setTable(n, n.min+byte(from), table)
-	}
-}
-
-// setTable makes table, whose first entry is for byte low, the table of n.
-func (t *Trie) setTable(n *trieNode, low byte, table []trieNode) {
-	t.entries += len(table) - len(n.next)
-	n.min, n.next = low, table
-}
+func (t *Trie) Bytes() int { return int(unsafe.Sizeof(*t)) + t.mem.bytes() }

@@ -61,6 +61,47 @@ func TreeTopics(keys, queries int) Workload {
 	return Workload{stored, hits, g.draw(g.messages(missing), queries)}
 }
 
+// NumberTopics returns a workload of numbers with eight decimal digits, such as
+// those of instruments or devices. A look-up is just a number. Hits are drawn from
+// the numbers that are keys, Misses from as many that are not.
+func NumberTopics(keys, queries int) Workload {
+	g := minstd(toolSeed)
+	number := func() []byte { return fmt.Appendf(nil, "%08d", g.below(1e8)) }
+	all := g.distinct(2*keys, number, func([]byte) bool { return true })
+	hits := g.draw(all[:keys], queries)
+	return Workload{all[:keys], hits, g.draw(all[keys:], queries)}
+}
+
+// ShortTopics returns a workload of one to five keys of one to four bytes, as a
+// socket with few subscriptions has them. A look-up is eight bytes: of Hits, a
+// key and what fills it up; of Misses, bytes of which one or two are like a key's.
+func ShortTopics(keys, queries int) Workload {
+	g := minstd(toolSeed)
+	stored := [][]byte{[]byte("TICK"), []byte("log"), []byte("ctl"), []byte("md"), []byte("x")}[:keys]
+	message := func(topic string) []byte { return slices.Concat([]byte(topic), g.key()[:8-len(topic)]) }
+	var hits, misses [][]byte
+	for range 1000 {
+		hits = append(hits, message(string(stored[g.below(keys)])))
+		misses = append(misses, message(g.oneOf("TOCK", "TICS", "lag", "cat", "me", "y")))
+	}
+	return Workload{stored, g.draw(hits, queries), g.draw(misses, queries)}
+}
+
+// Mix returns as many messages as w has hits, of which about percent are hits
+// in random order, and for each whether it is one.
+func (w Workload) Mix(percent int) (messages [][]byte, hit []bool) {
+	g := minstd(toolSeed)
+	messages, hit = make([][]byte, len(w.Hits)), make([]bool, len(w.Hits))
+	for i := range messages {
+		if hit[i] = g.below(100) < percent; hit[i] {
+			messages[i] = w.Hits[i]
+		} else {
+			messages[i] = w.Misses[i]
+		}
+	}
+	return messages, hit
+}
+
 // A minstd is the multiplicative generator that C++ calls std::minstd_rand:
 // x ← 48271·x mod 2³¹−1.
 type minstd uint64

@@ -1,6 +1,9 @@
 package subs_test
 
 import (
+	"crypto/sha256"
+	"fmt"
+	"math"
 	"testing"
 
 	"zmqbench/internal/subs"
@@ -34,6 +37,40 @@ func TestZ58ToolWorkload(t *testing.T) {
 	check("query 1", w.Hits[1], "vo9to1nm05g8v1qma7w2")
 	check("query 2", w.Hits[2], "10j5d3mvq5vlur0lkrah")
 	check("query 999999", w.Hits[999_999], "7y3sfi0jyqg26umm5z39")
+	check("the checksum over all queries", fmt.Appendf(nil, "%x", checksum(w.Hits)), "a0efec12d06dae4a7d43508655634405cc5fc13a461ecd68e4e1362877daf295")
+}
+
+// checksum returns the SHA-256 of messages, one after the other.
+func checksum(messages [][]byte) []byte {
+	h := sha256.New()
+	for _, message := range messages {
+		h.Write(message)
+	}
+	return h.Sum(nil)
+}
+
+// TestMix checks that half of the messages hit when half should.
+func TestMix(t *testing.T) {
+	w := subs.NumberTopics(100, 10_000)
+	stored := plain{}
+	for _, key := range w.Keys {
+		stored.Add(key)
+	}
+	for _, percent := range []int{0, 50, 100} {
+		messages, hit := w.Mix(percent)
+		hits := 0
+		for i, message := range messages {
+			if got := stored.Match(message); got != hit[i] {
+				t.Fatalf("Mix(%d): Match(%q) = %v, want %v", percent, message, got, hit[i])
+			}
+			if hit[i] {
+				hits++
+			}
+		}
+		if got, want := float64(hits)/float64(len(messages)), float64(percent)/100; math.Abs(got-want) > 0.02 {
+			t.Errorf("Mix(%d): %.3f of the messages hit", percent, got)
+		}
+	}
 }
 
 // TestWorkloads checks that keys are distinct, that hits hit and that misses
@@ -43,6 +80,9 @@ func TestWorkloads(t *testing.T) {
 	for name, w := range map[string]subs.Workload{
 		"topics=random": subs.RandomTopics(subs.ToolKeys, queries),
 		"topics=tree":   subs.TreeTopics(subs.ToolKeys, queries),
+		"topics=number": subs.NumberTopics(subs.ToolKeys, queries),
+		"topics=short":  subs.ShortTopics(5, queries),
+		"topics=one":    subs.ShortTopics(1, queries),
 	} {
 		check := func(t *testing.T, s subs.Store, queries int) {
 			for _, key := range w.Keys {
