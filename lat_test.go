@@ -826,7 +826,7 @@ func TestLatencyFaults(t *testing.T) {
 // request, as service-… shows (Z82, coordinated omission).
 func TestPacedStall(t *testing.T) {
 	const stall = 500 * time.Millisecond
-	for _, transport := range transports {
+	for _, transport := range []string{"inproc", "tcp"} {
 		t.Run(transport, func(t *testing.T) {
 			result, text := measure(t, "1000x", func(b *testing.B, tb session.TB) {
 				paced(b, open(tb, transport), 100, 1000, stalling(stall))
