@@ -16,6 +16,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -879,4 +880,50 @@ func TestPacedRate(t *testing.T) {
 			t.Errorf("%d/s: took %v for a schedule of %v and missed none, want within 1 %%", rate, result.T, schedule)
 		}
 	}
+}
+
+// TestNothingIsPinned: which CPUs a thread may use is nobody's choice unless the
+// user's (Z27). While roles exchange messages and afterwards, every thread of the
+// process, libzmq's too, may use what the process could before.
+func TestNothingIsPinned(t *testing.T) {
+	before := allowedCPUs(t)
+	if len(before) != 1 {
+		t.Skipf("threads of this process already differ in their CPUs, or there is no /proc: %q", before)
+	}
+	var during []string
+	looking := func(r *session.Role, at *session.Address) error {
+		rep, err := r.Bind(zmq.REP, at)
+		if err != nil {
+			return err
+		}
+		during = allowedCPUs(t)
+		return echo(rep)
+	}
+	if _, text := measure(t, "100x", func(b *testing.B, tb session.TB) {
+		roundTrips(b, open(tb, "tcp"), 100, requesterC, looking)
+	}); text != "" {
+		t.Fatal(text)
+	}
+	if after := allowedCPUs(t); !slices.Equal(during, before) || !slices.Equal(after, before) {
+		t.Errorf("CPUs allowed: %q before, %q during and %q after, want the same", before, during, after)
+	}
+}
+
+// allowedCPUs lists the different sets of CPUs that threads of this process may
+// use.
+func allowedCPUs(t *testing.T) []string {
+	files, err := filepath.Glob("/proc/self/task/*/status")
+	if err != nil {
+		t.Error(err)
+	}
+	var sets []string
+	for _, file := range files {
+		status, _ := os.ReadFile(file) // a thread may have ended meanwhile
+		if _, line, ok := strings.Cut(string(status), "Cpus_allowed_list:"); ok {
+			set, _, _ := strings.Cut(line, "\n")
+			sets = append(sets, strings.TrimSpace(set))
+		}
+	}
+	slices.Sort(sets)
+	return slices.Compact(sets)
 }
