@@ -38,6 +38,7 @@ var stores = []struct {
 }{
 	{"trie", func() subs.Store { return new(subs.Trie) }},
 	{"radix", func() subs.Store { return new(subs.Radix) }},
+	{"hash", func() subs.Store { return new(subs.Hash) }},
 }
 
 // BenchmarkMatch looks up one key per op, in a store that holds all of them:

@@ -61,7 +61,8 @@ type Store interface {
 	// Bytes returns the memory that the store holds, in bytes: its own header
 	// and all that it has asked the allocator for, used or to be used again. It
 	// depends on the calls of Add and Remove so far and on nothing else, so the
-	// same calls give the same number; without a key it is the header alone.
+	// same calls give the same number, but for a [Hash], which has its secret
+	// too; without a key it is the header alone.
 	// What the heap adds by rounding requests up is not in it.
 	Bytes() int
 }

@@ -1,0 +1,144 @@
+package subs_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math/rand/v2"
+	"testing"
+
+	"zmqbench/internal/subs"
+)
+
+// checkedSometimes runs a script of steps, and checks the invariants of the
+// store after every 1000th only, as there are too many keys to do it after each.
+// No key is shorter than shortest.
+func checkedSometimes(t *testing.T, s subs.Store, steps, shortest int, check func() error, next func() []byte, random *rand.Rand) {
+	t.Helper()
+	want := map[string]int{}
+	for i := range steps {
+		key := next()
+		switch op(random.IntN(int(ops))) {
+		case add:
+			if got := s.Add(key); got != (want[string(key)] == 0) {
+				t.Fatalf("Add(%.40q) = %v with %d references", key, got, want[string(key)])
+			}
+			want[string(key)]++
+		case remove:
+			if got := s.Remove(key); got != (want[string(key)] == 1) {
+				t.Fatalf("Remove(%.40q) = %v with %d references", key, got, want[string(key)])
+			}
+			if want[string(key)]--; want[string(key)] <= 0 {
+				delete(want, string(key))
+			}
+		case match:
+			hit := false
+			for size := shortest; size <= len(key) && !hit; size++ {
+				hit = want[string(key[:size])] > 0
+			}
+			if got := s.Match(key); got != hit {
+				t.Fatalf("Match(%.40q) = %v, want %v", key, got, hit)
+			}
+		}
+		if i%1000 == 0 {
+			if err := check(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for key, n := range want {
+		for ; n > 0; n-- {
+			s.Remove([]byte(key))
+		}
+	}
+	if err := check(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestHashCollisions uses a store whose secret is known to be 0, and keys of
+// zeros with one byte in them: all hashes are equal that do not see this byte,
+// and many that do. Such keys end in the radix tree.
+func TestHashCollisions(t *testing.T) {
+	random, s := seeded(t), subs.WeakHash()
+	key := func() []byte {
+		key := make([]byte, 1+random.IntN(64))
+		key[random.IntN(len(key))] = byte(1 + random.IntN(3))
+		return key
+	}
+	spilled := 0
+	check := func() error { spilled = max(spilled, s.Spilled()); return s.Check() }
+	checkedSometimes(t, s, 100_000, 0, check, key, random)
+	if spilled < 100 {
+		t.Errorf("at most %d keys were in the radix tree, want 100", spilled)
+	}
+	checker{t, s}.gone(func() store { return subs.WeakHash() })
+}
+
+// TestHashNesting uses keys that are prefixes of each other, many deep.
+func TestHashNesting(t *testing.T) {
+	random, s := seeded(t), new(subs.Hash)
+	text := bytes.Repeat([]byte("abcdefghijklmnopqrstuvwxyz"), 40)
+	key := func() []byte {
+		key := bytes.Clone(text[:1+random.IntN(1000)])
+		if random.IntN(4) == 0 {
+			key[random.IntN(len(key))] ^= byte(random.IntN(3))
+		}
+		return key
+	}
+	checkedSometimes(t, s, 100_000, 0, s.Check, key, random)
+	checker{t, s}.gone(func() store { return new(subs.Hash) })
+}
+
+// TestHashSharedPrefix uses keys whose first 64 KiB are the same.
+func TestHashSharedPrefix(t *testing.T) {
+	random, s := seeded(t), new(subs.Hash)
+	long := bytes.Repeat([]byte{0xff}, 64<<10+8)
+	key := func() []byte {
+		key := bytes.Clone(long)
+		binary.LittleEndian.PutUint64(key[64<<10:], random.Uint64N(100))
+		return key
+	}
+	checkedSometimes(t, s, 5_000, 64<<10, s.Check, key, random)
+	checker{t, s}.gone(func() store { return new(subs.Hash) })
+}
+
+// TestHashChurn adds and removes keys of all lengths, so that chunks and tables
+// come and go.
+func TestHashChurn(t *testing.T) {
+	random, s := seeded(t), new(subs.Hash)
+	for range 4 {
+		most := uint64(1 + random.IntN(50_000))
+		key := func() []byte {
+			n := random.Uint64N(most)
+			key := binary.BigEndian.AppendUint64(nil, n*0x9e3779b97f4a7c15)
+			return append(key, make([]byte, n%50)...)
+		}
+		checkedSometimes(t, s, 50_000, 8, s.Check, key, random)
+		checker{t, s}.gone(func() store { return new(subs.Hash) })
+	}
+}
+
+// TestHashManyKeys is for what chance makes rare: hashes that agree in all the bits
+// that a table keeps. Of 300 000 keys, about ten pairs have such.
+func TestHashManyKeys(t *testing.T) {
+	w, s := subs.TreeTopics(300_000, 1), new(subs.Hash)
+	for range 2 {
+		for _, key := range w.Keys {
+			if !s.Add(key) {
+				t.Fatalf("Add(%q) = false, want true", key)
+			}
+		}
+		for _, key := range w.Keys {
+			if !s.Match(key) {
+				t.Fatalf("Match(%q) = false, want true", key)
+			}
+		}
+		checker{t, s}.invariants()
+		for _, key := range w.Keys {
+			if !s.Remove(key) {
+				t.Fatalf("Remove(%q) = false, want true", key)
+			}
+		}
+		checker{t, s}.gone(func() store { return new(subs.Hash) })
+	}
+}

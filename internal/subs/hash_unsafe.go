@@ -1,0 +1,79 @@
+//go:build !subs_safe
+
+package subs
+
+import (
+	"math/bits"
+	"unsafe"
+)
+
+// Match implements [Store]. It does what it does in hash_safe.go without the checks
+// of bounds that the invariants make needless: an edge is at most the length of
+// data; a shifted place is the number of a line; a slot has the reference of a
+// record, which is all in its chunk and padded to whole words.
+func (h *Hash) Match(data []byte) bool {
+	if h.refs > 0 {
+		return true
+	}
+	if h.opened == 0 {
+		return h.matchRest(data)
+	}
+	p, size := unsafe.Pointer(unsafe.SliceData(data)), min(len(data), maxLen-1)
+	if size < 8 {
+		w := firstWord(data)
+		p = unsafe.Pointer(&w)
+	}
+	for i := range h.opened {
+		r := &h.roots[i&(maxRoots-1)]
+		edge, seed := r.edge, r.seed
+		if r.edges != nil && size >= r.pick {
+			edge = int(r.edges[*(*uint64)(unsafe.Add(p, r.pick-8))*(h.secret|1)>>56])
+		}
+		for depth := 0; edge <= size && depth < maxDepth; depth++ {
+			a, b := *(*uint64)(unsafe.Add(p, max(edge-16, 0))), uint64(0)
+			if edge >= 8 {
+				b = *(*uint64)(unsafe.Add(p, edge-8))
+			} else {
+				a &= 1<<(8*edge&63) - 1
+			}
+			hi, lo := bits.Mul64(a^h.secret, b^seed)
+			x := hi ^ lo ^ seed
+			t := (*lineTable)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(h.tables)), uintptr(x>>56&h.mask)*unsafe.Sizeof(lineTable{})))
+			l := (*line)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(t.lines)), uintptr(placeOf(x))>>(t.shift&31)*unsafe.Sizeof(line{})))
+			edge, seed = maxInt, x+nextLevel
+			for m := l.match(tagOf(x)); m != 0; m &= m - 1 {
+				s := slot(l[laneOf(m)])
+				chunk := *(*unsafe.Pointer)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(h.chunks)), uintptr(s.ref()>>offsetBits)*unsafe.Sizeof([]byte{})))
+				rec := unsafe.Add(chunk, uintptr(s.ref()&offsetMask)*8)
+				n := int(*(*uint32)(unsafe.Add(rec, 4)) & maxLen)
+				switch {
+				case s.isNode():
+					if *(*uint64)(unsafe.Add(rec, headSize)) == x {
+						edge = s.edge()
+					}
+				case n > size:
+				case n < 8:
+					if (*(*uint64)(p)^*(*uint64)(unsafe.Add(rec, headSize)))<<((64-8*n)&63) == 0 {
+						return true
+					}
+				default:
+					differ := *(*uint64)(unsafe.Add(p, n-8)) ^ *(*uint64)(unsafe.Add(rec, headSize+n-8))
+					for i := 0; i+8 < n && differ == 0; i += 8 {
+						differ = *(*uint64)(unsafe.Add(p, i)) ^ *(*uint64)(unsafe.Add(rec, headSize+i))
+					}
+					if differ == 0 {
+						return true
+					}
+				}
+			}
+			if l.passed() > 0 {
+				hit, e := h.matchPassed(data, x)
+				if hit {
+					return true
+				}
+				edge = min(edge, e)
+			}
+		}
+	}
+	return (h.few.n > 0 || h.spill.tree.Len() > 0) && h.matchRest(data)
+}
