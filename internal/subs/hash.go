@@ -1,5 +1,48 @@
 package subs
 
+// A hash store looks at a message in two or three places, and compares it with
+// one key. What makes that possible: of keys none of which is a prefix of another, at
+// most one is a prefix of a message. So the way to it need not be checked; the key
+// found is compared in full, once, at the end.
+//
+// A node sends its keys apart by the hash of a window: the 16 bytes before an edge,
+// or as many as there are. No key of the node is shorter than the edge.
+// Where two hashes are equal, another node follows, with an edge of its own. With the keys
+// "orders.us.17.new", "orders.us.17.fill" and "orders.eu.4.new":
+//
+//	root  edge 12          hash of "orders.us.17" ──► node  edge 14   hash of "orders.us.17.n" ──► key
+//	                                                                  hash of "orders.us.17.f" ──► key
+//	                       hash of "orders.eu.4." ──► key
+//
+// The hash above is the seed below, so a hash stands for the whole way from the root,
+// and all nodes share one hash table: a node is a slot that says where its edge is,
+// and not a table of its own (hash_table.go). Keys, and the counts of nodes, are
+// records in chunks of bytes (hash_keys.go). Where edges should be, hash_edge.go
+// says; a root may have 256 of them.
+//
+// Where one key is a prefix of another, both would follow the same way to one slot;
+// and a key may be shorter than the edge it meets. Such a key goes to the next of up to
+// four roots, each with its own edges and nodes; then to the few, up to eight keys of
+// any kind; then to a radix tree. A search asks in the same order. So what an attacker can
+// make slow is bounded: whatever the keys are, Match takes at most 4·8 steps
+// and then a search in the radix tree.
+//
+// The secret, random for each store, is in every hash, so nobody can choose keys
+// whose hashes are equal. Were they, the keys would go to the radix tree.
+//
+// Invariants:
+//
+//	a key is in one place: below a root, among the few, or in the radix tree
+//	len(key) >= the edges on the way to it
+//	the count of a node or root == the number of slots below it, > 0 for a node
+//	two slots with one hash: never two nodes, nor two keys of one node
+//	n > 0 for the last of the roots
+//
+// Limits: a key of 64 MiB, a chunk beyond 131072 (16 GiB of short keys), an edge
+// beyond 65535, the 65537th line of a table: what passes one goes to the radix
+// tree, and is refused if it passes a limit of that. Counts of references stop at
+// MaxRefs.
+
 import (
 	"bytes"
 	"iter"

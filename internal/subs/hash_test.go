@@ -142,3 +142,25 @@ func TestHashManyKeys(t *testing.T) {
 		checker{t, s}.gone(func() store { return new(subs.Hash) })
 	}
 }
+
+// TestHashMatchAll compares batches of all sizes with single calls.
+func TestHashMatchAll(t *testing.T) {
+	random, s := seeded(t), new(subs.Hash)
+	for _, set := range []subs.Workload{subs.TreeTopics(1, 40), subs.TreeTopics(3000, 2000), subs.RandomTopics(500, 2000)} {
+		for _, key := range set.Keys {
+			s.Add(key)
+		}
+		for from := 0; from < len(set.Hits); {
+			to := min(len(set.Hits), from+random.IntN(40))
+			data := append(set.Hits[from:to:to], set.Misses[from:to]...)
+			hits := make([]bool, len(data))
+			s.MatchAll(data, hits)
+			for i := range data {
+				if hits[i] != s.Match(data[i]) || i < to-from && !hits[i] {
+					t.Fatalf("MatchAll(%q) = %v, Match says %v", data[i], hits[i], s.Match(data[i]))
+				}
+			}
+			from = to
+		}
+	}
+}
