@@ -12,11 +12,8 @@ import (
 // data; a shifted place is the number of a line; a slot has the reference of a
 // record, which is all in its chunk and padded to whole words.
 func (h *Hash) Match(data []byte) bool {
-	if h.refs > 0 {
-		return true
-	}
-	if h.opened == 0 {
-		return h.matchRest(data)
+	if h.refs > 0 || h.opened == 0 {
+		return h.refs > 0 || h.matchRest(data)
 	}
 	p, size := unsafe.Pointer(unsafe.SliceData(data)), min(len(data), maxLen-1)
 	if size < 8 {
@@ -52,12 +49,9 @@ func (h *Hash) Match(data []byte) bool {
 						edge = s.edge()
 					}
 				case n > size:
-				case n < 8:
-					if (*(*uint64)(p)^*(*uint64)(unsafe.Add(rec, headSize)))<<((64-8*n)&63) == 0 {
-						return true
-					}
 				default:
-					differ := *(*uint64)(unsafe.Add(p, n-8)) ^ *(*uint64)(unsafe.Add(rec, headSize+n-8))
+					tail := max(n-8, 0)
+					differ := (*(*uint64)(unsafe.Add(p, tail)) ^ *(*uint64)(unsafe.Add(rec, headSize+tail))) << ((64 - 8*min(n, 8)) & 63)
 					for i := 0; i+8 < n && differ == 0; i += 8 {
 						differ = *(*uint64)(unsafe.Add(p, i)) ^ *(*uint64)(unsafe.Add(rec, headSize+i))
 					}
