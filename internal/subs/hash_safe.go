@@ -1,4 +1,4 @@
-//go:build subs_safe
+//go:build subs_safe || !(amd64 || arm64)
 
 package subs
 

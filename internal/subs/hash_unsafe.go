@@ -1,4 +1,4 @@
-//go:build !subs_safe
+//go:build !subs_safe && (amd64 || arm64)
 
 package subs
 
@@ -10,7 +10,8 @@ import (
 // Match implements [Store]. It does what it does in hash_safe.go without the checks
 // of bounds that the invariants make needless: an edge is at most the length of
 // data; a shifted place is the number of a line; a slot has the reference of a
-// record, which is all in its chunk and padded to whole words.
+// record, which is all in its chunk and padded to whole words. It is built where
+// words are little-endian and may lie anywhere.
 func (h *Hash) Match(data []byte) bool {
 	if h.refs > 0 || h.opened == 0 {
 		return h.refs > 0 || h.matchRest(data)

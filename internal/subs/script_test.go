@@ -80,10 +80,10 @@ func TestZ55RandomScripts(t *testing.T) {
 		slow  int // how many times fewer calls in a short run
 		key   func(*rand.Rand) []byte
 	}{
-		{"two", 250, 1, alphabet("ab", 6)},             // long runs of nodes with one child
-		{"four", 250, 4, alphabet("\x00\x01\x02/", 4)}, // many keys in few nodes
+		{"two", 250, 5, alphabet("ab", 6)},             // long runs of nodes with one child
+		{"four", 250, 8, alphabet("\x00\x01\x02/", 4)}, // many keys in few nodes
 		{"ends", 250, 4, alphabet("\x00@\xff", 2)},     // tables of up to 256 entries, most of them holes
-		{"bytes", 1000, 8, func(random *rand.Rand) []byte { // all 256 bytes, with and without something after them
+		{"bytes", 1000, 20, func(random *rand.Rand) []byte { // all 256 bytes, with and without something after them
 			return []byte{byte(random.IntN(256)), byte(random.IntN(2))}[:1+random.IntN(2)]
 		}},
 		{"bits", 250, 4, func(random *rand.Rand) []byte { // that differ in one of the last sixteen bits
@@ -91,17 +91,17 @@ func TestZ55RandomScripts(t *testing.T) {
 			key[38+random.IntN(2)] ^= 1 << random.IntN(8)
 			return key[:38+random.IntN(3)]
 		}},
-		{"chain", 2000, 40, func(random *rand.Rand) []byte { // prefixes of each other, 1000 deep, and some that leave the row
+		{"chain", 2000, 100, func(random *rand.Rand) []byte { // prefixes of each other, 1000 deep, and some that leave the row
 			key := bytes.Repeat([]byte{'a', 'b', 0}, 500)[:200+random.IntN(1000)]
 			if random.IntN(4) == 0 {
 				key[random.IntN(200)]++
 			}
 			return key
 		}},
-		{"runs", 500, 40, func(random *rand.Rand) []byte { // about as long as the trie's longest run, and twice that
+		{"runs", 500, 100, func(random *rand.Rand) []byte { // about as long as the trie's longest run, and twice that
 			return append(make([]byte, 1020*random.IntN(3)), alphabet("\x00\x01", 9)(random)...)
 		}},
-		{"long", 100, 200, func(random *rand.Rand) []byte { // 64 KiB shared
+		{"long", 100, 500, func(random *rand.Rand) []byte { // 64 KiB shared
 			return append(bytes.Repeat([]byte("shared prefix / "), 4096), alphabet("ab", 3)(random)...)
 		}},
 	} {
