@@ -24,6 +24,7 @@ type Address struct {
 	bind  endpoint.Endpoint
 	bound chan struct{} // closed when peer is set
 	peer  string        // what a role on this host connects to
+	seen  *handshakes   // at the bound socket, or nil if nobody watches them there
 }
 
 // names makes inproc names and ipc paths unique in this process.
@@ -106,6 +107,9 @@ func (s *Socket) Bind(at *Address) error {
 	s.check()
 	text := at.bind.String()
 	s.at = append(s.at, text)
+	if err := s.serve(); err != nil {
+		return s.fault("bind", err)
+	}
 	if err := s.checkSecurity(text); err != nil {
 		return s.fault("bind", err)
 	}
@@ -133,6 +137,7 @@ func (s *Socket) Bind(at *Address) error {
 		s.role.session.leaves(peer)
 	}
 	at.peer = peer
+	at.seen = s.handshakes
 	close(at.bound)
 	return nil
 }
@@ -196,13 +201,16 @@ func explainBind(err error) error {
 }
 
 // Connect connects the socket to the address and returns when the connection
-// is up: over ipc and tcp when the handshake has succeeded, over inproc when
-// the other end has been bound.
+// is up: over ipc and tcp when the handshake has succeeded, if the connection is
+// secured at the bound socket too, over inproc when the other end has been bound.
 func (s *Socket) Connect(at *Address) error {
 	if err := s.Await(at.bound, "a role that binds the other end"); err != nil {
 		return err
 	}
 	s.at = append(s.at, at.peer)
+	if err := s.set(s.role.session.conf.Mechanism.client); err != nil {
+		return s.fault("connect", err)
+	}
 	if err := s.checkSecurity(at.peer); err != nil {
 		return s.fault("connect", err)
 	}
@@ -217,5 +225,8 @@ func (s *Socket) Connect(at *Address) error {
 		}
 		return nil
 	}
-	return s.connectWatched(at.peer)
+	if err := s.connectWatched(at.peer); err != nil || at.seen == nil {
+		return err
+	}
+	return s.awaitHandshake(at.seen)
 }

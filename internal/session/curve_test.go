@@ -153,8 +153,13 @@ func TestCurveKeys(t *testing.T) {
 			"read from a file"},
 		{CurveClient(public, secret, public), "client public key: it is not that of the client secret key [are the two swapped?]",
 			"swapped"},
-		{CurveClient(zeros, public, secret), "server key: crypto/ecdh: bad X25519 remote ECDH input: low order point",
-			"nobody's key (Z44)"},
+		{CurveClient(zeros, public, secret), "server key: all zeros, which is nobody's key", "Z44"},
+		{CurveServer(zeros), "server secret key: all zeros, which is nobody's key", "memory that was never filled"},
+		{CurveClient("0rr91"+zeros[5:], public, secret), "server key: crypto/ecdh: bad X25519 remote ECDH input: low order point",
+			"the point 1, whose shared secrets are all zeros"},
+		{CurveServer(make([]byte, 31)), "server secret key: 31 bytes, want 32 [a key as text is a string]", "raw"},
+		{CurveServer([]byte(secret)), "server secret key: 40 bytes, want 32 [a key as text is a string]", "a text as if it were raw"},
+		{CurveServer([]byte(nil)), "server secret key: missing", "raw"},
 	} {
 		if err := test.option(nil); err == nil || err.Error() != "CURVE "+test.want {
 			t.Errorf("option = %v, want CURVE %s (%s)", err, test.want, test.reason)

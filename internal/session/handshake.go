@@ -5,6 +5,7 @@ package session
 import (
 	"errors"
 	"fmt"
+	"syscall"
 	"time"
 
 	zmq "github.com/pebbe/zmq4"
@@ -91,13 +92,15 @@ func (s *Socket) monitor(which zmq.Event) (*zmq.Socket, error) {
 }
 
 // watchHandshakes watches the handshakes of a bound socket that has a security
-// mechanism, and fails the session with the reason when one fails. Only the
-// bound side learns why a client's keys do not fit: the client just waits.
+// mechanism or a ZAP domain, and fails the session with the reason when one
+// fails. Only the bound side learns why a client's keys do not fit: the client
+// just waits.
 func (s *Socket) watchHandshakes() error {
-	mechanism, err := s.z.GetMechanism()
-	if err != nil || mechanism == zmq.NULL || s.watching != nil {
+	asked, err := s.secured()
+	if err != nil || !asked || s.watching != nil {
 		return err
 	}
+	s.handshakes = &handshakes{changed: make(chan struct{})}
 	name := fmt.Sprintf("inproc://monitor-%d", names.Add(1))
 	ready := make(chan error)
 	s.watching = make(chan struct{})
@@ -108,7 +111,7 @@ func (s *Socket) watchHandshakes() error {
 	if err := <-ready; err != nil {
 		return err
 	}
-	return s.z.Monitor(name, handshakeFailed|zmq.EVENT_MONITOR_STOPPED)
+	return s.z.Monitor(name, zmq.EVENT_HANDSHAKE_SUCCEEDED|handshakeFailed|zmq.EVENT_MONITOR_STOPPED)
 }
 
 // watchUntilStopped reads the events of the monitor of that name. It connects
@@ -131,9 +134,12 @@ func (s *Socket) watchUntilStopped(name string, ready chan<- error) {
 		if err != nil || event == zmq.EVENT_MONITOR_STOPPED {
 			return
 		}
-		if event != zmq.EVENT_HANDSHAKE_FAILED_NO_DETAIL { // that is a peer that went away
+		switch {
+		case event == zmq.EVENT_HANDSHAKE_SUCCEEDED:
+			s.handshakes.add()
+		case event != zmq.EVENT_HANDSHAKE_FAILED_NO_DETAIL || zmq.Errno(value) == zmq.Errno(syscall.EFAULT):
 			s.role.session.refuse(s.role, handshakeError(event, value))
-		}
+		} // any other without detail is a peer that went away
 	}
 }
 
@@ -149,8 +155,13 @@ func (s *Socket) stopWatch() {
 	}
 }
 
-// refuse ends the session because role has refused a peer.
+// refuse ends the session because role has refused a peer, unless Config says
+// what else to do.
 func (s *Session) refuse(role *Role, why error) {
+	if s.conf.Refused != nil {
+		s.conf.Refused(fmt.Errorf("%s: %w", role.name, why))
+		return
+	}
 	s.stop(fmt.Errorf("%s: %w", role.name, why))
 }
 
@@ -173,6 +184,12 @@ var protocolErrors = map[int]string{
 	0x10000018: "invalid metadata",
 	0x11000001: "cryptographic: a key is wrong",
 	0x11000002: "the mechanisms differ",
+	0x20000000: "malformed reply of the ZAP handler",
+	0x20000001: "wrong number of frames from the ZAP handler",
+	0x20000002: "another request's reply from the ZAP handler",
+	0x20000003: "wrong version from the ZAP handler",
+	0x20000004: "invalid status from the ZAP handler",
+	0x20000005: "invalid metadata from the ZAP handler",
 }
 
 // handshakeError says how a handshake failed.
@@ -185,7 +202,17 @@ func handshakeError(event zmq.Event, value int) error {
 		}
 		return fmt.Errorf("%w: protocol error %#x (%s)", ErrHandshake, value, what)
 	case zmq.EVENT_HANDSHAKE_FAILED_AUTH:
+		if value == 300 {
+			return fmt.Errorf("%w: the ZAP handler could not tell, ZAP status 300", ErrHandshake)
+		}
 		return fmt.Errorf("%w: not authenticated, ZAP status %d", ErrHandshake, value)
+	}
+	if zmq.Errno(value) == zmq.Errno(syscall.EFAULT) {
+		return fmt.Errorf("%w: no ZAP handler is there to authenticate the client", ErrHandshake)
 	}
 	return fmt.Errorf("%w: %v", ErrHandshake, zmq.Errno(value))
 }
+
+// ErrNoCurve is the error of [NewMechanism] where libzmq was built without
+// CURVE.
+var ErrNoCurve = errors.New("this libzmq was built without CURVE")

@@ -19,6 +19,7 @@ type Role struct {
 	own     *context
 	sockets []*Socket
 	err     error
+	asks    bool // it has a ZAP handler
 
 	// The watchdog asks, and a role that is alive answers with its next socket
 	// call. A flag that is only read costs a role 0.3 ns a call; counting calls

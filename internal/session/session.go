@@ -45,6 +45,12 @@ type Config struct {
 	Transport string        // inproc, ipc or tcp
 	Wait      time.Duration // how long a role waits for another before it fails; 0 means 10 s
 	IOThreads int           // of each context; 0 means 1
+	Mechanism Mechanism     // of all connections; not over inproc
+
+	// Refused is called with each handshake that failed at a bound socket with
+	// security, which is then nothing to fail for, on a goroutine of the session. If
+	// it is nil, the first such handshake ends the session.
+	Refused func(error)
 }
 
 // grace is how much longer than its sockets may linger a session takes to end
@@ -75,13 +81,16 @@ type Session struct {
 }
 
 // Open begins a session that ends with tb at the latest. A transport that is
-// none fails tb.
+// none fails tb, and so does security over inproc.
 func Open(tb TB, conf Config) *Session {
 	tb.Helper()
 	switch conf.Transport {
 	case "inproc", "ipc", "tcp":
 	default:
 		tb.Fatal(fmt.Sprintf("session: transport %q is not one of inproc, ipc, tcp", conf.Transport))
+	}
+	if conf.Transport == "inproc" && conf.Mechanism.name != "" {
+		tb.Fatal("session: " + insecure(strings.ToUpper(conf.Mechanism.name)).Error())
 	}
 	if conf.Wait == 0 {
 		conf.Wait = 10 * time.Second

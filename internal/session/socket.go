@@ -27,6 +27,8 @@ type Socket struct {
 	received int64
 	watching chan struct{} // closed when the watch on handshakes has ended
 	waiter   *waiter
+
+	handshakes *handshakes // that were seen at the socket; nil if nobody watches
 }
 
 // Socket opens a socket with the given options, which is the only time they
@@ -42,10 +44,8 @@ func (r *Role) Socket(kind zmq.Type, options ...Option) (*Socket, error) {
 	}
 	s.c, s.handle = c, handle(s.z)
 	r.sockets = append(r.sockets, s)
-	for _, set := range options {
-		if err := set(s.z); err != nil {
-			return nil, s.fault("set option of", err)
-		}
+	if err := s.set(options); err != nil {
+		return nil, s.fault("set option of", err)
 	}
 	return s, nil
 }

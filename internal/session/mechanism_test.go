@@ -1,0 +1,90 @@
+//go:build cgo
+
+package session
+
+import (
+	"strings"
+	"testing"
+
+	zmq "github.com/pebbe/zmq4"
+)
+
+// mechanism makes a mechanism, or skips the test where libzmq has none.
+func mechanism(t *testing.T, name string) Mechanism {
+	t.Helper()
+	m, err := NewMechanism(name)
+	if err == ErrNoCurve {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// TestMechanisms exchanges a message with each mechanism. Connect returns only
+// when the bound side has seen the handshake, too; there nobody watches one
+// that means nothing.
+func TestMechanisms(t *testing.T) {
+	for name, want := range map[string]zmq.Mechanism{"null": zmq.NULL, "plain": zmq.PLAIN, "curve": zmq.CURVE} {
+		m := mechanism(t, name)
+		for _, transport := range []string{"ipc", "tcp"} {
+			t.Run(transport+"/"+name, func(t *testing.T) {
+				s := Open(t, Config{Transport: transport, Mechanism: m})
+				at := s.Address()
+				for range 2 {
+					s.Go("sender", func(r *Role) error {
+						push, err := r.Connect(zmq.PUSH, at)
+						if err != nil {
+							return err
+						}
+						if got, err := push.z.GetMechanism(); got != want || err != nil {
+							t.Errorf("the mechanism of the client is %v, %v, want %v", got, err, want)
+						}
+						if at.seen == nil {
+							if want != zmq.NULL {
+								t.Error("nobody watches the bound side")
+							}
+						} else if ok, _ := at.seen.have(1); !ok {
+							t.Error("connected, and no handshake was seen at the bound side")
+						}
+						if err := push.Send([]byte("message")); err != nil {
+							return err
+						}
+						r.AwaitEnd()
+						return nil
+					})
+				}
+				s.Run("receiver", func(r *Role) error {
+					pull, err := r.Bind(zmq.PULL, at)
+					if err != nil {
+						return err
+					}
+					if got, err := pull.z.GetMechanism(); got != want || err != nil {
+						t.Errorf("the mechanism of the server is %v, %v, want %v", got, err, want)
+					}
+					for range 2 {
+						if _, err := pull.Recv(); err != nil {
+							return err
+						}
+					}
+					return nil
+				})
+			})
+		}
+	}
+}
+
+// TestMechanismRefused asks for mechanisms that are none, or over inproc (Z38).
+func TestMechanismRefused(t *testing.T) {
+	if _, err := NewMechanism("CURVE"); err == nil || err.Error() != `session: mechanism "CURVE" is not one of null, plain, curve` {
+		t.Errorf("NewMechanism(CURVE): %v", err)
+	}
+	for _, name := range []string{"plain", "curve"} {
+		m := mechanism(t, name)
+		report := record(func(tb TB) { Open(tb, Config{Transport: "inproc", Mechanism: m}) })
+		if want := strings.ToUpper(name) + " over inproc measures no encryption"; !strings.Contains(report, want) {
+			t.Errorf("report %q, want %q in it", report, want)
+		}
+	}
+}
