@@ -118,7 +118,7 @@ func (s *Socket) Bind(at *Address) error {
 			return s.fault("bind", err)
 		}
 	}
-	if err := s.watchHandshakes(); err != nil {
+	if err := s.watchHandshakes(at.fixed); err != nil {
 		return s.fault("bind", err)
 	}
 	if err := s.bind(at); err != nil {

@@ -92,10 +92,12 @@ func (s *Socket) monitor(which zmq.Event) (*zmq.Socket, error) {
 }
 
 // watchHandshakes watches the handshakes of a bound socket that has a security
-// mechanism or a ZAP domain, and fails the session with the reason when one
-// fails. Only the bound side learns why a client's keys do not fit: the client
-// just waits.
-func (s *Socket) watchHandshakes() error {
+// mechanism or a ZAP domain. Only the bound side learns why a client's keys do
+// not fit: the client just waits. So the first handshake ends the session at
+// once if it fails, and the reason is told. Once a peer is in, and from the start
+// where the user chose the endpoint, strangers may come that have no business
+// there; a failure is then kept for the case that a role misses its peer.
+func (s *Socket) watchHandshakes(chosen bool) error {
 	asked, err := s.secured()
 	if err != nil || !asked || s.watching != nil {
 		return err
@@ -106,7 +108,7 @@ func (s *Socket) watchHandshakes() error {
 	s.watching = make(chan struct{})
 	go func() {
 		defer close(s.watching)
-		s.watchUntilStopped(name, ready)
+		s.watchUntilStopped(name, chosen, ready)
 	}()
 	if err := <-ready; err != nil {
 		return err
@@ -116,8 +118,8 @@ func (s *Socket) watchHandshakes() error {
 
 // watchUntilStopped reads the events of the monitor of that name. It connects
 // first, and says that it is ready, since libzmq's I/O thread would wait for a
-// reader that is late.
-func (s *Socket) watchUntilStopped(name string, ready chan<- error) {
+// reader that is late. Open says that strangers may be among the peers.
+func (s *Socket) watchUntilStopped(name string, open bool, ready chan<- error) {
 	events, err := s.c.socket(zmq.PAIR)
 	if err != nil {
 		ready <- err
@@ -131,15 +133,17 @@ func (s *Socket) watchUntilStopped(name string, ready chan<- error) {
 	ready <- nil
 	for {
 		event, _, value, err := events.RecvEvent(0)
-		if err != nil || event == zmq.EVENT_MONITOR_STOPPED {
-			return
-		}
 		switch {
+		case err != nil || event == zmq.EVENT_MONITOR_STOPPED:
+			return
 		case event == zmq.EVENT_HANDSHAKE_SUCCEEDED:
 			s.handshakes.add()
-		case event != zmq.EVENT_HANDSHAKE_FAILED_NO_DETAIL || zmq.Errno(value) == zmq.Errno(syscall.EFAULT):
-			s.role.session.refuse(s.role, handshakeError(event, value))
-		} // any other without detail is a peer that went away
+			open = true
+		case event == zmq.EVENT_HANDSHAKE_FAILED_NO_DETAIL && zmq.Errno(value) != zmq.Errno(syscall.EFAULT):
+			// a peer that went away
+		default:
+			s.role.session.refuse(s.role, handshakeError(event, value), open)
+		}
 	}
 }
 
@@ -156,13 +160,16 @@ func (s *Socket) stopWatch() {
 }
 
 // refuse ends the session because role has refused a peer, unless Config says
-// what else to do.
-func (s *Session) refuse(role *Role, why error) {
-	if s.conf.Refused != nil {
+// what else to do, or it may have been a stranger.
+func (s *Session) refuse(role *Role, why error, stranger bool) {
+	switch {
+	case s.conf.Refused != nil:
 		s.conf.Refused(fmt.Errorf("%s: %w", role.name, why))
-		return
+	case stranger:
+		role.refused.Store(&why)
+	default:
+		s.stop(fmt.Errorf("%s: %w", role.name, why))
 	}
-	s.stop(fmt.Errorf("%s: %w", role.name, why))
 }
 
 // ErrHandshake is wrapped by the errors of handshakes that failed.

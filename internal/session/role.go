@@ -29,7 +29,8 @@ type Role struct {
 	done   atomic.Bool // the role has returned; set under the session's lock
 	struck atomic.Bool // the watchdog ended the session because of it; likewise
 
-	loop atomic.Pointer[Counter] // the loop outside of Go that it is in, or nil
+	loop    atomic.Pointer[Counter] // the loop outside of Go that it is in, or nil
+	refused atomic.Pointer[error]   // the last handshake that failed at a socket that it has bound, or nil
 }
 
 // newRole adds a role to the session.
@@ -137,6 +138,9 @@ func (r *Role) state() string {
 	}
 	for _, s := range r.sockets {
 		text += fmt.Sprintf(" %v %s, %s;", s.kind, s.where(), s.counts())
+	}
+	if why := r.refused.Load(); why != nil {
+		text += fmt.Sprintf(" refused a peer: %v;", *why)
 	}
 	if r.err == nil {
 		return text + " returned"

@@ -49,7 +49,8 @@ type Config struct {
 
 	// Refused is called with each handshake that failed at a bound socket with
 	// security, which is then nothing to fail for, on a goroutine of the session. If
-	// it is nil, the first such handshake ends the session.
+	// it is nil, such a handshake ends the session, unless it may be a stranger's:
+	// a peer is in already, or the user chose the endpoint.
 	Refused func(error)
 }
 
