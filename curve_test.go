@@ -6,8 +6,12 @@ import (
 	"bytes"
 	"context"
 	"crypto/ecdh"
+	"errors"
+	"flag"
 	"fmt"
+	"io"
 	"math/rand/v2"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,16 +19,162 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	zmq "github.com/pebbe/zmq4"
 
 	"zmqbench/internal/cloop"
+	"zmqbench/internal/latency"
 	"zmqbench/internal/linkage"
+	"zmqbench/internal/metric"
+	"zmqbench/internal/payload"
 	"zmqbench/internal/session"
 	"zmqbench/internal/z85"
 )
+
+// A wire is what a benchmark's messages cross.
+type wire struct{ transport, mech string }
+
+// wires are all there are. Over inproc libzmq ignores security, so that there
+// is no such wire.
+func wires() []wire {
+	all := []wire{{"inproc", "null"}}
+	for _, transport := range []string{"ipc", "tcp"} {
+		for _, mech := range []string{"null", "plain", "curve"} {
+			all = append(all, wire{transport, mech})
+		}
+	}
+	return all
+}
+
+// String is the wire as the first two parts of a benchmark's name.
+func (w wire) String() string { return fmt.Sprintf("transport=%s/mech=%s", w.transport, w.mech) }
+
+// short reports whether a run measures no more than a little of the wire: it is
+// secured, and -bench does not name the mechanism.
+func (w wire) short() bool { return w.mech != "null" && !named("mech", w.mech) }
+
+// sizes are those to measure. If that is only a little, it is one size with
+// CURVE over tcp. The flag goes before all.
+func (w wire) sizes(one int) []int {
+	switch {
+	case !w.short():
+		return conf.SizesOr(sizes...)
+	case w == wire{"tcp", "curve"}:
+		return conf.SizesOr(one)
+	}
+	return nil
+}
+
+// open begins a session whose connections are secured. It skips the benchmark
+// where libzmq has no CURVE (Z40).
+func (w wire) open(tb testing.TB) *session.Session {
+	if w.mech == "null" {
+		return open(tb, w.transport)
+	}
+	return session.Open(tb, w.config(tb))
+}
+
+// config is that of a session on the wire.
+func (w wire) config(tb testing.TB) session.Config {
+	mechanism, err := session.NewMechanism(w.mech)
+	if errors.Is(err, session.ErrNoCurve) {
+		tb.Skip(err)
+	}
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return session.Config{Transport: w.transport, Wait: conf.Wait, IOThreads: conf.IOThreads, Mechanism: mechanism}
+}
+
+// BenchmarkHandshake makes connections: one op is one connection made and its
+// first message across, from the call of zmq_connect to the receipt at the
+// bound side. The message is given to the socket at once, and leaves when the
+// handshake has succeeded. ns/op is the mean of these times. To open the socket
+// before and to close it afterwards is not in them, nor is the look at the
+// monitors of both sides, which must have seen a handshake each time.
+//
+// With mech=plain a ZAP handler compares name and password, as it must; with
+// mech=curve nobody asks who the client is.
+func BenchmarkHandshake(b *testing.B) {
+	for _, w := range wires() {
+		if w.transport == "inproc" {
+			continue // there is no handshake
+		}
+		b.Run(w.String(), func(b *testing.B) { handshakes(b, session.Open(b, w.config(b))) })
+	}
+}
+
+// handshakes has connections made against the clock, one after the other.
+func handshakes(b *testing.B, s *session.Session) {
+	at := s.Address()
+	received := make(chan struct{}, 1)
+	var when atomic.Int64 // by latency.Now
+	s.Go("receiver", func(r *session.Role) error {
+		pull, err := r.Bind(zmq.PULL, at)
+		if err != nil {
+			return err
+		}
+		in := payload.NewChecker(firstSize, 1)
+		for {
+			msg, err := pull.Recv()
+			if err != nil {
+				return err
+			}
+			when.Store(latency.Now())
+			if err := in.Check(msg); err != nil {
+				return pull.Fault(err)
+			}
+			received <- struct{}{}
+		}
+	})
+	var tail latency.Histogram
+	var sum int64
+	s.Run("sender", func(r *session.Role) error {
+		out := payload.NewWriter(firstSize, 0)
+		for b.Loop() {
+			start, err := first(r, at, out.Next(), received)
+			if err != nil {
+				return err
+			}
+			took := when.Load() - start
+			tail.Record(took)
+			sum += took
+		}
+		return nil
+	})
+	metric.Report(b, float64(sum)/float64(b.N), metric.NsPerOp)
+	reportQuantiles(b, &tail, metric.P50Ns, metric.P90Ns, metric.P99Ns, metric.P999Ns, metric.MaxNs)
+}
+
+// firstSize is the size of a first message in bytes.
+const firstSize = 100
+
+// first makes a connection, sends its first message and returns when connecting
+// began. The receiver has the message then, and both sides saw the handshake.
+func first(r *session.Role, at *session.Address, msg []byte, received <-chan struct{}) (start int64, err error) {
+	push, err := r.Socket(zmq.PUSH)
+	if err != nil {
+		return 0, err
+	}
+	defer r.Close(push)
+	dial, err := push.Dial(at)
+	if err != nil {
+		return 0, err
+	}
+	start = latency.Now()
+	err = dial.Start()
+	if err == nil {
+		err = push.Send(msg)
+	}
+	if err == nil {
+		err = push.Await(received, "the receipt")
+	}
+	return start, dial.Finish(err)
+}
 
 // BenchmarkKeypair makes keys: one op is one CURVE key pair, in Z85, of which
 // libzmq's curve_keygen makes one. No context is being terminated meanwhile,
@@ -125,6 +275,176 @@ func TestZ85(t *testing.T) {
 			t.Errorf("Decode(%q) = %x, %v, want %s", test.text, data, err, test.ours)
 		}
 	}
+}
+
+// TestWires: there is no cell with security over inproc (Z38), and a run that
+// names no mechanism has few that are secured.
+func TestWires(t *testing.T) {
+	bench := flag.Lookup("test.bench").Value
+	defer bench.Set(bench.String())
+	for _, test := range []struct {
+		bench        string
+		plain, curve int // sizes over tcp
+	}{
+		{".", 0, 1},
+		{"Latency/./mech=curve", len(sizes), len(sizes)}, // of which those that it does not match are not run
+		{"//mech=(plain|curve)/", len(sizes), len(sizes)},
+	} {
+		bench.Set(test.bench)
+		got := map[string]int{}
+		for _, w := range wires() {
+			for _, size := range w.sizes(100) {
+				if err := metric.CheckName(fmt.Sprintf("BenchmarkLatency/%v/size=%d/layer=zmq4", w, size)); err != nil {
+					t.Error(err)
+				}
+				if w.transport == "tcp" {
+					got[w.mech]++
+				}
+			}
+		}
+		if conf.SizesOr() == nil && (got["plain"] != test.plain || got["curve"] != test.curve) {
+			t.Errorf("-bench=%s: %v sizes over tcp, want %d with PLAIN and %d with CURVE", test.bench, got, test.plain, test.curve)
+		}
+	}
+}
+
+// TestHandshake makes exactly as many connections as it is told, and has a time
+// for each.
+func TestHandshake(t *testing.T) {
+	for _, w := range wires()[1:] {
+		t.Run(w.String(), func(t *testing.T) {
+			result, text := measure(t, "20x", func(b *testing.B, tb session.TB) {
+				handshakes(b, session.Open(tb, w.config(t)))
+			})
+			x := result.Extra
+			if text != "" || result.N != 20 || x["p50-ns"] <= 0 || x["p50-ns"] > x["max-ns"] || x["max-ns"] > float64(result.T) {
+				t.Errorf("N = %d in %v, %v, failures %q; want 20 and times within that", result.N, result.T, x, text)
+			}
+		})
+	}
+}
+
+// TestEncrypted puts a relay between the roles, which sees what they exchange:
+// with NULL and PLAIN the very bytes of the messages, with CURVE none of them,
+// whatever the layer.
+func TestEncrypted(t *testing.T) {
+	const size, n = 1000, 20
+	msg := payload.NewWriter(size, 0).Next()
+	marker := msg[size/2 : size/2+16] // the same in every message
+	for _, w := range wires()[1:] {
+		for name, run := range map[string]func(b *testing.B, s *session.Session, at, far *session.Address){
+			"latency": func(b *testing.B, s *session.Session, at, far *session.Address) {
+				s.Go("replier", func(r *session.Role) error { return replier(r, at) })
+				runRequester(b, s, far, size, requester)
+			},
+			"latency in C": func(b *testing.B, s *session.Session, at, far *session.Address) {
+				s.Go("replier", func(r *session.Role) error { return replierC(r, at) })
+				runRequester(b, s, far, size, requesterC)
+			},
+			"throughput": func(b *testing.B, s *session.Session, at, far *session.Address) {
+				f := newFlow(b, size, 1, hwm, 1)
+				s.Go("sender", func(r *session.Role) error { return f.sender(f.flood)(r, far) })
+				receiveAt(b, s, f, at, f.receive)
+			},
+			"throughput in C": func(b *testing.B, s *session.Session, at, far *session.Address) {
+				f := newFlowOf(b, b.N, size, 1, hwm, 1)
+				s.Go("sender", func(r *session.Role) error { return f.sender(f.floodC)(r, far) })
+				receiveAt(b, s, f, at, f.receiveC)
+			},
+		} {
+			t.Run(fmt.Sprint(w, "/", name), func(t *testing.T) {
+				var seen []byte
+				_, text := measure(t, fmt.Sprint(n, "x"), func(b *testing.B, tb session.TB) {
+					s := session.Open(tb, w.config(t))
+					at := s.Address()
+					relay, err := newRelay(t, w.transport, at)
+					if err != nil {
+						t.Fatal(err)
+					}
+					s.Cleanup(func() { seen = relay.close() })
+					far, err := s.Far(relay.endpoint)
+					if err != nil {
+						t.Fatal(err)
+					}
+					run(b, s, at, far)
+				})
+				want := n
+				if w.mech == "curve" {
+					want = 0
+				}
+				if got := bytes.Count(seen, marker); text != "" || got < want || want == 0 && got > 0 || len(seen) < n*size {
+					t.Errorf("the relay saw %d bytes and the message in them %d times, failures %q; want more than %d, and %d", len(seen), got, text, n*size, want)
+				}
+				if !bytes.Contains(seen, []byte(strings.ToUpper(w.mech)+"\x00")) {
+					t.Errorf("no peer announced %s", w.mech)
+				}
+			})
+		}
+	}
+}
+
+// A relay is a middleman who passes on one connection and keeps what it sees.
+type relay struct {
+	endpoint string
+	listener net.Listener
+	quit     chan struct{}
+	ends     sync.WaitGroup
+	seen     [2]bytes.Buffer // each way
+}
+
+// newRelay returns a relay to the address.
+func newRelay(t *testing.T, transport string, to *session.Address) (*relay, error) {
+	network, address := "tcp", "127.0.0.1:0"
+	if transport == "ipc" {
+		network, address = "unix", t.TempDir()+"/relay"
+	}
+	l, err := net.Listen(network, address)
+	if err != nil {
+		return nil, err
+	}
+	r := &relay{endpoint: transport + "://" + l.Addr().String(), listener: l, quit: make(chan struct{})}
+	r.ends.Go(func() {
+		client, err := l.Accept()
+		if err != nil {
+			return
+		}
+		defer client.Close()
+		select {
+		case <-to.Bound():
+		case <-r.quit:
+			return
+		}
+		_, address, _ := strings.Cut(to.Endpoint(), "://")
+		server, err := net.Dial(network, address)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer server.Close()
+		r.pass(client, server)
+	})
+	return r, nil
+}
+
+// pass passes on what comes from either side, until either goes away.
+func (r *relay) pass(a, b net.Conn) {
+	var ways sync.WaitGroup
+	for i, way := range [][2]net.Conn{{a, b}, {b, a}} {
+		ways.Go(func() {
+			io.Copy(way[1], io.TeeReader(way[0], &r.seen[i]))
+			a.Close()
+			b.Close()
+		})
+	}
+	ways.Wait()
+}
+
+// close ends the relay when its connection has ended, and returns all that it saw.
+func (r *relay) close() []byte {
+	r.listener.Close()
+	close(r.quit)
+	r.ends.Wait()
+	return slices.Concat(r.seen[0].Bytes(), r.seen[1].Bytes())
 }
 
 // TestCurveRoundTrip sends an encrypted request and its reply (A8). It is about

@@ -57,19 +57,23 @@ const hwm = 1000
 //
 // With layer=zmq4 both roles are Go, and with layer=libzmq both are C on
 // sockets that were opened in the same way. With layer=kernel the same bytes go
-// over a tcp or Unix socket, or from thread to thread, without ZeroMQ.
+// over a tcp or Unix socket, or from thread to thread, without ZeroMQ; it has no
+// security mechanism.
 func BenchmarkLatency(b *testing.B) {
-	for _, transport := range transports {
-		for _, size := range conf.SizesOr(sizes...) {
-			name := fmt.Sprintf("transport=%s/mech=null/size=%d", transport, size)
+	for _, w := range wires() {
+		for _, size := range w.sizes(100) {
+			name := fmt.Sprintf("%v/size=%d", w, size)
 			b.Run(name+"/layer=zmq4", func(b *testing.B) {
-				roundTrips(b, open(b, transport), size, requester, replier)
+				roundTrips(b, w.open(b), size, requester, replier)
 			})
 			b.Run(name+"/layer=libzmq", func(b *testing.B) {
-				roundTrips(b, open(b, transport), size, requesterC, replierC)
+				roundTrips(b, w.open(b), size, requesterC, replierC)
 			})
+			if w.mech != "null" {
+				continue
+			}
 			b.Run(name+"/layer=kernel", func(b *testing.B) {
-				bareRoundTrips(b, open(b, transport), transport, size)
+				bareRoundTrips(b, w.open(b), w.transport, size)
 			})
 		}
 	}

@@ -190,8 +190,8 @@ func eachTopics(b *testing.B, queries int, run func(*testing.B, subs.Workload)) 
 
 // named reports whether -bench names key=value, or the key with a pattern that does
 // not begin with a digit: what only a run that asks for it should measure.
-func named(key string, value int) bool {
-	name := regexp.MustCompile(fmt.Sprintf("%s=(%d)?([^0-9]|$)", key, value))
+func named(key string, value any) bool {
+	name := regexp.MustCompile(fmt.Sprintf("%s=(%v)?([^0-9]|$)", key, value))
 	return name.MatchString(flag.Lookup("test.bench").Value.String())
 }
 

@@ -30,30 +30,39 @@ import (
 // time of N-1.
 //
 // The layers are those of BenchmarkLatency, and layer=batch: Go roles that move
-// 16 messages into or out of Go's memory with one call into C.
+// 16 messages into or out of Go's memory with one call into C. It is measured
+// without security: encryption is the work of libzmq's own threads, message by
+// message.
 func BenchmarkThroughput(b *testing.B) {
-	for _, transport := range transports {
-		for _, size := range conf.SizesOr(sizes...) {
-			name := fmt.Sprintf("transport=%s/mech=null/size=%d", transport, size)
+	for _, w := range wires() {
+		for _, size := range w.sizes(1000) {
+			name := fmt.Sprintf("%v/size=%d", w, size)
 			b.Run(name+"/layer=zmq4", func(b *testing.B) {
 				f := newFlow(b, size, 1, conf.HWMOr(hwm), 1)
-				stream(b, open(b, transport), f, f.sender(f.flood), f.receive)
+				stream(b, w.open(b), f, f.sender(f.flood), f.receive)
 			})
+			if w.mech != "null" {
+				b.Run(name+"/layer=libzmq", func(b *testing.B) { streamC(b, w, size) })
+				continue
+			}
 			b.Run(name+"/layer=batch", func(b *testing.B) {
 				checkMemory(b, size, 1, conf.HWMOr(hwm), 1, 2*cloop.BatchLen) // with an arena on each side
 				f := newFlowOf(b, b.N, size, 1, conf.HWMOr(hwm), 1)
-				stream(b, open(b, transport), f, f.sender(f.floodBatch), f.receiveBatch)
+				stream(b, w.open(b), f, f.sender(f.floodBatch), f.receiveBatch)
 			})
-			b.Run(name+"/layer=libzmq", func(b *testing.B) {
-				f := newFlowOf(b, b.N, size, 1, conf.HWMOr(hwm), 1)
-				stream(b, open(b, transport), f, f.sender(f.floodC), f.receiveC)
-			})
+			b.Run(name+"/layer=libzmq", func(b *testing.B) { streamC(b, w, size) })
 			b.Run(name+"/layer=kernel", func(b *testing.B) {
 				f := newFlowOf(b, b.N, size, 1, conf.HWMOr(hwm), 1)
-				bareStream(b, open(b, transport), f, transport)
+				bareStream(b, w.open(b), f, w.transport)
 			})
 		}
 	}
+}
+
+// streamC is the stream with both roles in C.
+func streamC(b *testing.B, w wire, size int) {
+	f := newFlowOf(b, b.N, size, 1, conf.HWMOr(hwm), 1)
+	stream(b, w.open(b), f, f.sender(f.floodC), f.receiveC)
 }
 
 // A receiving role takes a flow from a socket against the clock.
@@ -64,6 +73,11 @@ type receiving func(*testing.B, *session.Socket) (*measurement, error)
 func stream(b *testing.B, s *session.Session, f *flow, sender peer, receive receiving) {
 	at := s.Address()
 	s.Go("sender", func(r *session.Role) error { return sender(r, at) })
+	receiveAt(b, s, f, at, receive)
+}
+
+// receiveAt runs the receiver of a stream, which binds.
+func receiveAt(b *testing.B, s *session.Session, f *flow, at *session.Address, receive receiving) {
 	runReceiver(b, s, f, "receiver", func(r *session.Role) (*measurement, error) {
 		pull, err := r.Bind(zmq.PULL, at, session.HWM(f.hwm))
 		if err != nil {

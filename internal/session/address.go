@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strings"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -77,6 +76,13 @@ func (s *Session) Far(text string) (*Address, error) {
 	close(at.bound)
 	return at, nil
 }
+
+// Bound is closed when a role has bound the address. From then on Endpoint is what
+// anybody on this host connects to.
+func (a *Address) Bound() <-chan struct{} { return a.bound }
+
+// Endpoint is the endpoint of an address that is bound.
+func (a *Address) Endpoint() string { return a.peer }
 
 // socketDir makes the directory of the session's socket files, in TMPDIR or, if
 // paths would be too long there for a socket or none can be made, in /tmp.
@@ -198,35 +204,4 @@ func explainBind(err error) error {
 		return fmt.Errorf("%w [ports below 1024 need privileges; choose another]", err)
 	}
 	return err
-}
-
-// Connect connects the socket to the address and returns when the connection
-// is up: over ipc and tcp when the handshake has succeeded, if the connection is
-// secured at the bound socket too, over inproc when the other end has been bound.
-func (s *Socket) Connect(at *Address) error {
-	if err := s.Await(at.bound, "a role that binds the other end"); err != nil {
-		return err
-	}
-	s.at = append(s.at, at.peer)
-	if err := s.set(s.role.session.conf.Mechanism.client); err != nil {
-		return s.fault("connect", err)
-	}
-	if err := s.checkSecurity(at.peer); err != nil {
-		return s.fault("connect", err)
-	}
-	if strings.HasPrefix(at.peer, "tcp://[") {
-		if err := s.z.SetIpv6(true); err != nil {
-			return s.fault("connect", err)
-		}
-	}
-	if strings.HasPrefix(at.peer, "inproc:") {
-		if err := s.c.connect(s.z, at.peer); err != nil {
-			return s.fault("connect", err)
-		}
-		return nil
-	}
-	if err := s.connectWatched(at.peer); err != nil || at.seen == nil {
-		return err
-	}
-	return s.awaitHandshake(at.seen)
 }

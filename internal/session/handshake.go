@@ -16,29 +16,6 @@ import (
 const handshakeFailed = zmq.EVENT_HANDSHAKE_FAILED_NO_DETAIL |
 	zmq.EVENT_HANDSHAKE_FAILED_PROTOCOL | zmq.EVENT_HANDSHAKE_FAILED_AUTH
 
-// connectWatched connects the socket and waits for the handshake.
-//
-// The monitor is stopped before the clock of any measurement starts, in the
-// only order that is safe: stop it, read its events to the last, close the
-// reading socket.
-func (s *Socket) connectWatched(to string) error {
-	events, err := s.monitor(zmq.EVENT_CONNECTED | zmq.EVENT_DISCONNECTED |
-		zmq.EVENT_HANDSHAKE_SUCCEEDED | handshakeFailed | zmq.EVENT_MONITOR_STOPPED)
-	if err != nil {
-		return s.fault("connect", err)
-	}
-	defer s.c.close(events)
-	if err = s.z.Connect(to); err != nil {
-		err = s.fault("connect", err)
-	} else {
-		err = s.handshake(events)
-	}
-	if stopped := s.z.Monitor("", 0); stopped != nil { // the context has ended, and with it the monitor
-		return errors.Join(err, s.fault("connect", stopped))
-	}
-	return errors.Join(err, s.drain(events))
-}
-
 // handshake reads events until the handshake has succeeded or can not succeed.
 func (s *Socket) handshake(events *zmq.Socket) error {
 	last := "nobody listens there"
@@ -98,8 +75,8 @@ func (s *Socket) monitor(which zmq.Event) (*zmq.Socket, error) {
 // where the user chose the endpoint, strangers may come that have no business
 // there; a failure is then kept for the case that a role misses its peer.
 func (s *Socket) watchHandshakes(chosen bool) error {
-	asked, err := s.secured()
-	if err != nil || !asked || s.watching != nil {
+	watch, err := s.watched()
+	if err != nil || !watch || s.watching != nil {
 		return err
 	}
 	s.handshakes = &handshakes{changed: make(chan struct{})}

@@ -13,7 +13,8 @@ import (
 
 // A Mechanism secures all connections of a session ([Config]): its sockets that
 // bind are servers of the mechanism, and those that connect are clients. The
-// zero value is NULL, no security.
+// zero value is NULL, no security, and nobody watches the handshakes at bound
+// sockets.
 type Mechanism struct {
 	name   string
 	server []Option
@@ -31,7 +32,7 @@ type Mechanism struct {
 func NewMechanism(name string) (Mechanism, error) {
 	switch name {
 	case "null":
-		return Mechanism{}, nil
+		return Mechanism{name: name}, nil
 	case "plain":
 		user, password := rand.Text(), rand.Text()
 		return Mechanism{
@@ -103,6 +104,9 @@ func (s *Socket) checkSecurity(endpoint string) error {
 	}
 	return err
 }
+
+// secures reports whether the mechanism is any but NULL.
+func (m *Mechanism) secures() bool { return len(m.client) > 0 }
 
 // insecure is why a mechanism over inproc is refused.
 func insecure(mechanism string) error {

@@ -23,8 +23,7 @@ func mechanism(t *testing.T, name string) Mechanism {
 }
 
 // TestMechanisms exchanges a message with each mechanism. Connect returns only
-// when the bound side has seen the handshake, too; there nobody watches one
-// that means nothing.
+// when the bound side has seen the handshake, too.
 func TestMechanisms(t *testing.T) {
 	for name, want := range map[string]zmq.Mechanism{"null": zmq.NULL, "plain": zmq.PLAIN, "curve": zmq.CURVE} {
 		m := mechanism(t, name)
@@ -41,11 +40,7 @@ func TestMechanisms(t *testing.T) {
 						if got, err := push.z.GetMechanism(); got != want || err != nil {
 							t.Errorf("the mechanism of the client is %v, %v, want %v", got, err, want)
 						}
-						if at.seen == nil {
-							if want != zmq.NULL {
-								t.Error("nobody watches the bound side")
-							}
-						} else if ok, _ := at.seen.have(1); !ok {
+						if ok, _ := at.seen.have(1); !ok {
 							t.Error("connected, and no handshake was seen at the bound side")
 						}
 						if err := push.Send([]byte("message")); err != nil {

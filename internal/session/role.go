@@ -5,6 +5,7 @@ package session
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
 
 	zmq "github.com/pebbe/zmq4"
@@ -76,6 +77,14 @@ func (r *Role) close() {
 	for i := len(r.sockets) - 1; i >= 0; i-- {
 		r.sockets[i].close(linger)
 	}
+}
+
+// Close closes a socket of the role before the role returns, for roles that open
+// many. What it has sent and nobody has received is lost.
+func (r *Role) Close(s *Socket) {
+	s.check()
+	r.sockets = slices.DeleteFunc(r.sockets, func(other *Socket) bool { return other == s })
+	s.close(false)
 }
 
 // context is the one that the role's sockets live in: its own over ipc and tcp,

@@ -8,8 +8,12 @@ import (
 	zmq "github.com/pebbe/zmq4"
 )
 
-// secured reports whether a client must do something to be let in.
-func (s *Socket) secured() (bool, error) {
+// watched reports whether a bound socket is watched: because its session says so,
+// or because a client must do something to be let in.
+func (s *Socket) watched() (bool, error) {
+	if s.role.session.conf.Mechanism.name != "" {
+		return true, nil
+	}
 	mechanism, err := s.z.GetMechanism()
 	if err != nil || mechanism != zmq.NULL {
 		return err == nil, err

@@ -90,7 +90,7 @@ func Open(tb TB, conf Config) *Session {
 	default:
 		tb.Fatal(fmt.Sprintf("session: transport %q is not one of inproc, ipc, tcp", conf.Transport))
 	}
-	if conf.Transport == "inproc" && conf.Mechanism.name != "" {
+	if conf.Transport == "inproc" && conf.Mechanism.secures() {
 		tb.Fatal("session: " + insecure(strings.ToUpper(conf.Mechanism.name)).Error())
 	}
 	if conf.Wait == 0 {
