@@ -19,7 +19,7 @@ var dimensions = map[string]string{
 	"BenchmarkSenders":    "transport senders",
 	"BenchmarkBurst":      "transport count start",
 	"BenchmarkProxy":      "pattern size layer",
-	"BenchmarkMatch":      "[topics] keys [hit] [batch] store",
+	"BenchmarkMatch":      "[topics] keys [hit] [batch] store [layer]",
 	"BenchmarkAdd":        "[topics] keys [hit] [batch] store",
 	"BenchmarkRemove":     "[topics] keys [hit] [batch] store",
 	"BenchmarkFilter":     "keys hit",
@@ -48,6 +48,17 @@ var (
 	procsSuffix  = regexp.MustCompile(`-[0-9]+$`)
 )
 
+// Keys returns the keys of the name of a benchmark such as "BenchmarkLatency",
+// in their order, with those that may be missing. ok is false if there is no
+// such benchmark.
+func Keys(function string) (keys []string, ok bool) {
+	table, ok := dimensions[function]
+	for _, key := range strings.Fields(table) {
+		keys = append(keys, strings.Trim(key, "[]"))
+	}
+	return keys, ok
+}
+
 // CheckName returns an error that says why name is not the full name of a
 // benchmark of this suite, such as
 //
@@ -61,7 +72,8 @@ var (
 // letters, digits and ". _ -", so that it can hold no endpoint and needs no
 // quotes in a filter; it never ends in a hyphen and digits, which is how a
 // reader knows GOMAXPROCS. With inproc the mechanism is null, as libzmq
-// ignores security there.
+// ignores security there. A store has no layer, unless it is libzmq's own as
+// its tool measures it: that is layer=perf.
 func CheckName(name string) error {
 	function, rest, hasParts := strings.Cut(name, "/")
 	table, ok := dimensions[function]
@@ -78,7 +90,7 @@ func CheckName(name string) error {
 		if !ok {
 			return fmt.Errorf("name %q: part %q is not key=value", name, part)
 		}
-		if err := checkValue(key, value); err != nil {
+		if err := CheckValue(key, value); err != nil {
 			return fmt.Errorf("name %q: %w", name, err)
 		}
 		set[key] = value
@@ -92,8 +104,8 @@ func CheckName(name string) error {
 	return nil
 }
 
-// checkValue returns an error if value is not one that key can have.
-func checkValue(key, value string) error {
+// CheckValue returns an error if value is not one that key can have.
+func CheckValue(key, value string) error {
 	switch words := values[key]; {
 	case procsSuffix.MatchString(value):
 		return fmt.Errorf("%s=%s ends in a hyphen and digits, which is read as GOMAXPROCS", key, value)
@@ -136,6 +148,9 @@ func checkCell(function string, set map[string]string) error {
 	}
 	if set["layer"] == "batch" && function != "BenchmarkThroughput" {
 		return errors.New("layer=batch is for BenchmarkThroughput only")
+	}
+	if layer := set["layer"]; function == "BenchmarkMatch" && layer != "" && layer != "perf" {
+		return fmt.Errorf("layer=%s: a store has no layer, or it is libzmq's own and has layer=perf", layer)
 	}
 	return nil
 }

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"zmqbench/internal/metric"
 )
 
@@ -25,6 +27,7 @@ func TestCheckName(t *testing.T) {
 		{"BenchmarkBurst/transport=tcp/count=1000/start=cold", "", "each function has its keys"},
 		{"BenchmarkProxy/pattern=pubsub/size=100/layer=zmq4", "", "each function has its keys"},
 		{"BenchmarkMatch/topics=market.eu/keys=10000/hit=50/batch=16/store=radix", "", "all keys of a store"},
+		{"BenchmarkMatch/topics=random/keys=10000/hit=100/store=trie/layer=perf", "", "libzmq's own store"},
 		{"BenchmarkAdd/keys=10000/store=hash", "", "what only a look-up has may be missing"},
 		{"BenchmarkRemove/keys=10000/store=trie", "", "each function has its keys"},
 		{"BenchmarkFilter/keys=1000/hit=100", "", "each function has its keys"},
@@ -52,7 +55,7 @@ func TestCheckName(t *testing.T) {
 		{"BenchmarkLatency/Transport=tcp/mech=null/size=1/layer=zmq4", "Transport=tcp where transport= should be" + keys, "a capital key"},
 		{"BenchmarkLatency/mech=null/transport=tcp/size=1/layer=zmq4", "mech=null where transport= should be" + keys, "out of order"},
 		{"BenchmarkLatency/layer=zmq4/transport=tcp/mech=null/size=1", "layer=zmq4 where transport= should be" + keys, "layer is innermost"},
-		{"BenchmarkMatch/store=trie/keys=5", "store=trie where keys= should be (the keys are: [topics] keys [hit] [batch] store)", "store is innermost"},
+		{"BenchmarkMatch/store=trie/keys=5", "store=trie where keys= should be (the keys are: [topics] keys [hit] [batch] store [layer])", "store comes last"},
 		{"BenchmarkLatency/transport=tcp/mech=null/size=1", "layer= is missing", "no layer"},
 		{"BenchmarkMatch/keys=5", "store= is missing", "no store"},
 		{latency + "/layer=zmq4", "layer=zmq4 is one part too many" + keys, "twice"},
@@ -74,10 +77,24 @@ func TestCheckName(t *testing.T) {
 		{"BenchmarkHandshake/transport=inproc/mech=plain",
 			"libzmq ignores security over inproc, so mech is null there", "the same for PLAIN (Z38)"},
 		{strings.Replace(latency, "zmq4", "batch", 1), "layer=batch is for BenchmarkThroughput only", "a round trip has no batch"},
+		{"BenchmarkMatch/keys=5/store=trie/layer=zmq4", "layer=zmq4: a store has no layer, or it is libzmq's own and has layer=perf", "no sockets"},
 	} {
 		_, got, _ := strings.Cut(errorText(metric.CheckName(c.name)), `": `)
 		if got != c.err {
 			t.Errorf("CheckName(%q) = %q, want %q (%s)", c.name, got, c.err, c.reason)
 		}
+	}
+}
+
+func TestKeys(t *testing.T) {
+	got, ok := metric.Keys("BenchmarkMatch")
+	if diff := cmp.Diff([]string{"topics", "keys", "hit", "batch", "store", "layer"}, got); diff != "" || !ok {
+		t.Errorf("Keys mismatch, ok = %v (-want +got):\n%s", ok, diff)
+	}
+	if got, ok := metric.Keys("BenchmarkKeypair"); len(got) > 0 || !ok {
+		t.Errorf("Keys of a name without keys = %q, %v, want none, true", got, ok)
+	}
+	if got, ok := metric.Keys("Latency"); len(got) > 0 || ok {
+		t.Errorf("Keys of no benchmark = %q, %v, want none, false", got, ok)
 	}
 }
