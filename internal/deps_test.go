@@ -42,6 +42,11 @@ var plain = append([]string{
 	"internal/z85",
 }, commands...)
 
+// measuring are the packages that only a benchmark needs.
+var measuring = []string{
+	"internal/cloop", "internal/endpoint", "internal/flags", "internal/linkage", "internal/payload", "internal/session", "internal/subs", "internal/z85",
+}
+
 // A rule says what packages never import, directly or through others.
 type rule struct {
 	of    []string // packages, as paths in the module; "." is the root
@@ -58,6 +63,7 @@ var rules = []rule{
 	{[]string{"internal/metric"}, []string{foreign}, false, "everything else may import it: what a unit is must not depend on anything"},
 	{[]string{"internal/cloop"}, []string{zmq4}, true, "it is the baseline without the binding"},
 	{[]string{"internal/session"}, []string{"zmqbench/internal/cloop", "zmqbench/internal/latency", xperf}, false, "it knows nothing of what is measured in it"},
+	{commands, inModule(measuring), false, "commands work on text, and run no benchmark"},
 	{commands, inModule(commands), false, "commands share the format that they read and write, and nothing else"},
 	{[]string{"."}, inModule(commands), true, "the benchmarks know nothing of what is done with their output"},
 }
@@ -216,12 +222,15 @@ func TestImportsOfOthers(t *testing.T) {
 		{"session, a thing below x/perf", []node{
 			{ImportPath: "zmqbench/internal/session", Imports: []string{zmq4, "golang.org/x/perf/benchunit"}}, {ImportPath: zmq4}, {ImportPath: "golang.org/x/perf/benchunit"},
 		}, []string{"zmqbench/internal/session imports golang.org/x/perf/benchunit: " + rules[4].why}},
+		{"a command, an endpoint", []node{
+			{ImportPath: "zmqbench/internal/perf2bench", Imports: []string{"zmqbench/internal/endpoint"}}, {ImportPath: "zmqbench/internal/endpoint"},
+		}, []string{"zmqbench/internal/perf2bench imports zmqbench/internal/endpoint: " + rules[5].why}},
 		{"a command, a command", []node{
 			{ImportPath: "zmqbench/internal/gate", Imports: []string{"zmqbench/internal/perf2bench"}}, {ImportPath: "zmqbench/internal/perf2bench"},
-		}, []string{"zmqbench/internal/gate imports zmqbench/internal/perf2bench: " + rules[5].why}},
+		}, []string{"zmqbench/internal/gate imports zmqbench/internal/perf2bench: " + rules[6].why}},
 		{"the root, a command", []node{
 			{ImportPath: "zmqbench", TestImports: []string{"zmqbench/internal/report"}}, {ImportPath: "zmqbench/internal/report"},
-		}, []string{"a test of zmqbench imports zmqbench/internal/report: " + rules[6].why}},
+		}, []string{"a test of zmqbench imports zmqbench/internal/report: " + rules[7].why}},
 	} {
 		graph := map[string]node{}
 		for _, n := range c.nodes {
