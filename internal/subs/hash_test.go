@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"math/rand/v2"
-	"os"
 	"testing"
 
 	"zmqbench/internal/subs"
@@ -124,7 +123,7 @@ func TestHashChurn(t *testing.T) {
 // SUBS_LONG=1 makes, about thirty.
 func TestHashManyKeys(t *testing.T) {
 	keys := 100_000
-	if os.Getenv("SUBS_LONG") != "" {
+	if long {
 		keys = 500_000
 	}
 	w, s := subs.TreeTopics(keys, 1), new(subs.Hash)

@@ -108,13 +108,14 @@ func TestZ55RandomScripts(t *testing.T) {
 		t.Run("keys="+set.name, func(t *testing.T) {
 			each(t, func(t *testing.T, empty func() store) {
 				random, s := seeded(t), newScript(t, empty())
-				steps := 100_000 / set.slow
-				if os.Getenv("SUBS_LONG") != "" {
-					steps = 1_000_000
+				steps, seldom := 100_000/set.slow, 20
+				if long {
+					steps, seldom = 1_000_000, 20*set.slow
+					s.s = &seldomChecked{s.s, set.slow, 0}
 				}
 				for i := range steps {
 					s.step(op(random.IntN(int(ops))), set.key(random))
-					if i%20 == 0 {
+					if i%seldom == 0 {
 						s.compare()
 					}
 					if i%set.every == set.every-1 {
@@ -128,6 +129,22 @@ func TestZ55RandomScripts(t *testing.T) {
 			})
 		})
 	}
+}
+
+// long says that tests may take minutes.
+var long = os.Getenv("SUBS_LONG") != ""
+
+// A seldomChecked store checks its invariants once in every calls of Check.
+type seldomChecked struct {
+	store
+	every, calls int
+}
+
+func (s *seldomChecked) Check() error {
+	if s.calls++; s.calls%s.every != 0 {
+		return nil
+	}
+	return s.store.Check()
 }
 
 // alphabet makes keys of at most size of some bytes. Short keys are rare: each of
@@ -167,13 +184,15 @@ func (s *script) drain(keys []string) {
 // FuzzStore reads its input as calls of three bytes each: which call, and the
 // place and length of its key. Keys are pieces of the input itself, so that
 // they overlap and nest; some have about as many zeros before them as a
-// trie's longest run has bytes.
+// trie's longest run has bytes. Some calls are made many times over, with another byte
+// after the key each time: so tables and trees grow and shrink.
 func FuzzStore(f *testing.F) {
 	f.Add([]byte("\x00\x00\x00\x02\x00\x00\x01\x00\x00"))                         // the empty key comes and goes
 	f.Add([]byte("\x00\x01\x03\x00\x01\x03\x01\x01\x03\x01\x01\x03\x01\x01\x03")) // Z56
 	f.Add([]byte("\x00\x00\x02\x00\x00\x09\x02\x00\x04\x01\x00\x01\x01\x00\x02")) // Z54
 	f.Add([]byte("aaaaaaaaaaaabaaaacaaaabaaaaaa\x00\x05\x09\x01\x05\x08\x02\x05\x0a"))
 	f.Add([]byte("\x00\x01\x01\x00\xff\x01\x00\x80\x01\x01\x01\x01\x00\xfe\x02\x01\xff\x01"))
+	f.Add([]byte("\x3c\x00\xa3\x3c\x04\xa3\x3d\x00\x43\x3e\x00\xa3"))
 	f.Add([]byte("\x40\x00\x05\x40\x00\x04\x80\x00\x06\x80\x01\x05\x41\x00\x05\x82\x00\x06\x81\x00\x06"))
 	f.Fuzz(func(t *testing.T, input []byte) {
 		const most, size = 100, 32 // calls, and bytes of a key: more find nothing new, slowly
@@ -185,7 +204,13 @@ func FuzzStore(f *testing.F) {
 				at := min(int(input[i+1]), len(input))
 				end := min(at+int(input[i+2])%size, len(input))
 				zeros := make([]byte, int(input[i]>>6)*1020)
-				s.step(op(input[i]&63)%ops, append(zeros, input[at:end]...))
+				key, call := append(zeros, input[at:end]...), op(input[i]&63)%ops
+				s.step(call, key)
+				if input[i]&63 >= 60 {
+					for j := range min(int(input[i+2]), 2*most-len(s.want)) {
+						s.step(call, append(key, byte(j*37)))
+					}
+				}
 				s.compare()
 			}
 			s.drain(keys(s.want))
