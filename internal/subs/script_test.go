@@ -199,7 +199,8 @@ func FuzzStore(f *testing.F) {
 		input = input[:min(len(input), 3*most)]
 		for _, kind := range kinds {
 			t.Log(kind.name)
-			s := newScript(t, kind.empty())
+			rare := &seldomChecked{kind.empty(), 1, 0}
+			s := newScript(t, rare)
 			for i := 0; i+3 <= len(input); i += 3 {
 				at := min(int(input[i+1]), len(input))
 				end := min(at+int(input[i+2])%size, len(input))
@@ -207,14 +208,20 @@ func FuzzStore(f *testing.F) {
 				key, call := append(zeros, input[at:end]...), op(input[i]&63)%ops
 				s.step(call, key)
 				if input[i]&63 >= 60 {
+					rare.every = 32
 					for j := range min(int(input[i+2]), 2*most-len(s.want)) {
 						s.step(call, append(key, byte(j*37)))
 					}
+					rare.every = 1
+					s.invariants()
 				}
 				s.compare()
 			}
+			rare.every = 8
 			s.drain(keys(s.want))
+			rare.every = 1
 			s.gone(kind.empty)
+			s.invariants()
 		}
 	})
 }
