@@ -54,9 +54,10 @@ func (h *Hash) hash(seed uint64, data []byte, e int) uint64 {
 }
 
 // matchLine looks at the slots of a line that the hash x of data may lead to. It
-// reports whether data begins with a key of one, and the edge of a node.
-func (h *Hash) matchLine(l *line, data []byte, x uint64) (hit bool, edge int) {
-	edge = maxInt
+// reports whether data begins with a key of one, and the edge of a node, if edge is
+// maxInt: there is none so far. As no way leads on from a node of another hash, only
+// a second node's hash is looked at.
+func (h *Hash) matchLine(l *line, data []byte, x uint64, edge int) (bool, int) {
 	for m := l.match(tagOf(x)); m != 0; m &= m - 1 {
 		s := slot(l[laneOf(m)])
 		rec := h.record(s.ref())
@@ -64,7 +65,7 @@ func (h *Hash) matchLine(l *line, data []byte, x uint64) (hit bool, edge int) {
 			if begins(data, rec) {
 				return true, 0
 			}
-		} else if load(rec, headSize) == x {
+		} else if s.place() == placeOf(x) && (edge == maxInt || load(rec, headSize) == x) {
 			edge = s.edge()
 		}
 	}
@@ -74,15 +75,15 @@ func (h *Hash) matchLine(l *line, data []byte, x uint64) (hit bool, edge int) {
 // matchPassed is matchLine for the lines after the home of x.
 //
 //go:noinline
-func (h *Hash) matchPassed(data []byte, x uint64) (bool, int) {
-	edge, t := maxInt, h.table(x)
+func (h *Hash) matchPassed(data []byte, x uint64, edge int) (bool, int) {
+	t := h.table(x)
 	for i := 1; i < probes; i++ {
 		l := t.line(x, i)
-		hit, e := h.matchLine(l, data, x)
+		hit, next := h.matchLine(l, data, x, edge)
 		if hit {
 			return true, 0
 		}
-		if edge = min(edge, e); l.passed() == 0 {
+		if edge = next; l.passed() == 0 {
 			break
 		}
 	}

@@ -12,11 +12,9 @@ func (h *Hash) Match(data []byte) bool {
 		for depth := 0; edge <= len(data) && depth < maxDepth; depth++ {
 			x := h.hash(seed, data, edge)
 			l := h.table(x).line(x, 0)
-			hit, next := h.matchLine(l, data, x)
+			hit, next := h.matchLine(l, data, x, maxInt)
 			if !hit && l.passed() > 0 {
-				var e int
-				hit, e = h.matchPassed(data, x)
-				next = min(next, e)
+				hit, next = h.matchPassed(data, x, next)
 			}
 			if hit {
 				return true

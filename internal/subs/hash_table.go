@@ -56,9 +56,10 @@ const nodeSlot slot = 1 << 31
 func keySlot(ref uint32) slot         { return slot(ref) }
 func edgeSlot(ref uint32, e int) slot { return slot(e)<<32 | nodeSlot | slot(ref) }
 
-func (s slot) isNode() bool { return s&nodeSlot != 0 }
-func (s slot) ref() uint32  { return uint32(s &^ nodeSlot) }
-func (s slot) edge() int    { return int(s >> 32 & 0xffff) }
+func (s slot) isNode() bool  { return s&nodeSlot != 0 }
+func (s slot) ref() uint32   { return uint32(s &^ nodeSlot) }
+func (s slot) edge() int     { return int(s >> 32 & 0xffff) }
+func (s slot) place() uint16 { return uint16(s >> 48) }
 
 // at returns s as it is stored under the hash x.
 func (s slot) at(x uint64) slot { return s&(1<<48-1) | slot(placeOf(x))<<48 }

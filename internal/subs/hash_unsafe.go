@@ -43,12 +43,13 @@ func (h *Hash) Match(data []byte) bool {
 				s := slot(l[laneOf(m)])
 				chunk := *(*unsafe.Pointer)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(h.chunks)), uintptr(s.ref()>>offsetBits)*unsafe.Sizeof([]byte{})))
 				rec := unsafe.Add(chunk, uintptr(s.ref()&offsetMask)*8)
-				n := int(*(*uint32)(unsafe.Add(rec, 4)) & maxLen)
-				switch {
-				case s.isNode():
-					if *(*uint64)(unsafe.Add(rec, headSize)) == x {
+				if s.isNode() {
+					if s.place() == placeOf(x) && (edge == maxInt || *(*uint64)(unsafe.Add(rec, headSize)) == x) {
 						edge = s.edge()
 					}
+					continue
+				}
+				switch n := int(*(*uint32)(unsafe.Add(rec, 4)) & maxLen); {
 				case n > size:
 				default:
 					tail := max(n-8, 0)
@@ -62,11 +63,11 @@ func (h *Hash) Match(data []byte) bool {
 				}
 			}
 			if l.passed() > 0 {
-				hit, e := h.matchPassed(data, x)
+				hit, next := h.matchPassed(data, x, edge)
 				if hit {
 					return true
 				}
-				edge = min(edge, e)
+				edge = next
 			}
 		}
 	}
