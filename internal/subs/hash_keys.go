@@ -45,7 +45,7 @@ const (
 )
 
 // noKey is chunk 0, a record that no message begins with.
-var noKey = []byte{1, 0, 0, 0, 0xff, 0xff, 0xff, 0xff}
+var noKey = []byte{1, 0, 0, 0, 0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0, 0, 0, 0, 0}
 
 type recordLog struct {
 	chunks  [][]byte

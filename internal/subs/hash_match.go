@@ -54,40 +54,35 @@ func (h *Hash) hash(seed uint64, data []byte, e int) uint64 {
 }
 
 // matchLine looks at the slots of a line that the hash x of data may lead to. It
-// reports whether data begins with a key of one, and the edge of a node, if edge is
-// maxInt: there is none so far. As no way leads on from a node of another hash, only
-// a second node's hash is looked at.
-func (h *Hash) matchLine(l *line, data []byte, x uint64, edge int) (bool, int) {
+// returns -1 if data begins with a key of one, or else the edge of a node, or else
+// the edge given, which is that of a line before, or maxInt. As no way leads on
+// from a node of another hash, only a second node's hash is looked at.
+func (h *Hash) matchLine(l *line, data []byte, x uint64, edge int) int {
 	for m := l.match(tagOf(x)); m != 0; m &= m - 1 {
 		s := slot(l[laneOf(m)])
-		rec := h.record(s.ref())
 		if !s.isNode() {
-			if begins(data, rec) {
-				return true, 0
+			if begins(data, h.record(s.ref())) {
+				return -1
 			}
-		} else if s.place() == placeOf(x) && (edge == maxInt || load(rec, headSize) == x) {
+		} else if s.place() == placeOf(x) && (edge == maxInt || load(h.record(s.ref()), headSize) == x) {
 			edge = s.edge()
 		}
 	}
-	return false, edge
+	return edge
 }
 
 // matchPassed is matchLine for the lines after the home of x.
 //
 //go:noinline
-func (h *Hash) matchPassed(data []byte, x uint64, edge int) (bool, int) {
+func (h *Hash) matchPassed(data []byte, x uint64, edge int) int {
 	t := h.table(x)
-	for i := 1; i < probes; i++ {
+	for i := 1; i < probes && edge >= 0; i++ {
 		l := t.line(x, i)
-		hit, next := h.matchLine(l, data, x, edge)
-		if hit {
-			return true, 0
-		}
-		if edge = next; l.passed() == 0 {
+		if edge = h.matchLine(l, data, x, edge); l.passed() == 0 {
 			break
 		}
 	}
-	return false, edge
+	return edge
 }
 
 // matchRest looks for a prefix of data outside of the roots.

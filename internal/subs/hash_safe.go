@@ -12,14 +12,13 @@ func (h *Hash) Match(data []byte) bool {
 		for depth := 0; edge <= len(data) && depth < maxDepth; depth++ {
 			x := h.hash(seed, data, edge)
 			l := h.table(x).line(x, 0)
-			hit, next := h.matchLine(l, data, x, maxInt)
-			if !hit && l.passed() > 0 {
-				hit, next = h.matchPassed(data, x, next)
+			if edge = h.matchLine(l, data, x, maxInt); edge >= 0 && l.passed() > 0 {
+				edge = h.matchPassed(data, x, edge)
 			}
-			if hit {
+			if edge < 0 {
 				return true
 			}
-			edge, seed = next, x+nextLevel
+			seed = x + nextLevel
 		}
 	}
 	return (h.few.n > 0 || h.spill.tree.Len() > 0) && h.matchRest(data)

@@ -16,6 +16,7 @@ func (h *Hash) Match(data []byte) bool {
 	if h.refs > 0 || h.opened == 0 {
 		return h.refs > 0 || h.matchRest(data)
 	}
+	word := func(p unsafe.Pointer, at int) uint64 { return *(*uint64)(unsafe.Add(p, at)) }
 	p, size := unsafe.Pointer(unsafe.SliceData(data)), min(len(data), maxLen-1)
 	if size < 8 {
 		w := firstWord(data)
@@ -23,14 +24,11 @@ func (h *Hash) Match(data []byte) bool {
 	}
 	for i := range h.opened {
 		r := &h.roots[i&(maxRoots-1)]
-		edge, seed := r.edge, r.seed
-		if r.edges != nil && size >= r.pick {
-			edge = int(r.edges[*(*uint64)(unsafe.Add(p, r.pick-8))*(h.secret|1)>>56])
-		}
+		edge, seed := h.start(r, data), r.seed
 		for depth := 0; edge <= size && depth < maxDepth; depth++ {
-			a, b := *(*uint64)(unsafe.Add(p, max(edge-16, 0))), uint64(0)
+			a, b := word(p, max(edge-16, 0)), uint64(0)
 			if edge >= 8 {
-				b = *(*uint64)(unsafe.Add(p, edge-8))
+				b = word(p, edge-8)
 			} else {
 				a &= 1<<(8*edge&63) - 1
 			}
@@ -44,30 +42,31 @@ func (h *Hash) Match(data []byte) bool {
 				chunk := *(*unsafe.Pointer)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(h.chunks)), uintptr(s.ref()>>offsetBits)*unsafe.Sizeof([]byte{})))
 				rec := unsafe.Add(chunk, uintptr(s.ref()&offsetMask)*8)
 				if s.isNode() {
-					if s.place() == placeOf(x) && (edge == maxInt || *(*uint64)(unsafe.Add(rec, headSize)) == x) {
+					if s.place() == placeOf(x) && (edge == maxInt || word(rec, headSize) == x) {
 						edge = s.edge()
 					}
 					continue
 				}
-				switch n := int(*(*uint32)(unsafe.Add(rec, 4)) & maxLen); {
-				case n > size:
-				default:
-					tail := max(n-8, 0)
-					differ := (*(*uint64)(unsafe.Add(p, tail)) ^ *(*uint64)(unsafe.Add(rec, headSize+tail))) << ((64 - 8*min(n, 8)) & 63)
-					for i := 0; i+8 < n && differ == 0; i += 8 {
-						differ = *(*uint64)(unsafe.Add(p, i)) ^ *(*uint64)(unsafe.Add(rec, headSize+i))
+				n, key := int(*(*uint32)(unsafe.Add(rec, 4))&maxLen), unsafe.Add(rec, headSize)
+				if n > size {
+					continue
+				}
+				differ := (word(p, 0) ^ word(key, 0)) << ((64 - 8*min(n, 8)) & 63)
+				if n > 8 { // the first and the last two words, which may overlap, and those between
+					low, high := min(n-8, 8), max(n-16, 0)
+					differ |= (word(p, low) ^ word(key, low)) | (word(p, high) ^ word(key, high)) | (word(p, n-8) ^ word(key, n-8))
+					for i := 16; i < high; i += 8 {
+						differ |= word(p, i) ^ word(key, i)
 					}
-					if differ == 0 {
-						return true
-					}
+				}
+				if differ == 0 {
+					return true
 				}
 			}
 			if l.passed() > 0 {
-				hit, next := h.matchPassed(data, x, edge)
-				if hit {
+				if edge = h.matchPassed(data, x, edge); edge < 0 {
 					return true
 				}
-				edge = next
 			}
 		}
 	}
