@@ -207,9 +207,9 @@ func FuzzStore(f *testing.F) {
 				zeros := make([]byte, int(input[i]>>6)*1020)
 				key, call := append(zeros, input[at:end]...), op(input[i]&63)%ops
 				s.step(call, key)
-				if input[i]&63 >= 60 {
+				if input[i] >= 60 && input[i] < 64 {
 					rare.every = 32
-					for j := range min(int(input[i+2]), 2*most-len(s.want)) {
+					for j := range min(int(input[i+2]), 3*most/2-len(s.want)) {
 						s.step(call, append(key, byte(j*37)))
 					}
 					rare.every = 1
