@@ -18,8 +18,9 @@ package subs
 // What is given back joins the gaps on its left and right; a chunk that is one
 // single gap goes back to the heap. A chunk in which anything is left stays,
 // and its gaps are filled first: by the smallest gap that the lists know to be
-// big enough. So a store that is empty holds nothing, and one that shrinks may
-// hold as much as it ever did.
+// big enough. So a store that is empty holds nothing. One that shrinks may hold what it
+// held at most, and for want of a fitting gap a little more: the new block is taken
+// before the old one is given back.
 //
 // A gap of two words or more is in the list of its class. Its words are
 //

@@ -222,8 +222,9 @@ func TestHistory(t *testing.T) {
 		if got, want := again.Bytes(), once.Bytes(); got < want-slack || got > want+slack {
 			t.Errorf("Bytes() = %d after the same calls as before, want %d", got, want)
 		}
-		if got := once.Bytes(); got > most+slack {
-			t.Errorf("Bytes() = %d after removals, want at most %d as before them", got, most)
+		// A removal may need another chunk, which is at most as big as all before.
+		if got := once.Bytes(); got > 2*most {
+			t.Errorf("Bytes() = %d after removals, want at most twice the %d before them", got, most)
 		}
 	})
 }
