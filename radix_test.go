@@ -45,6 +45,9 @@ var stores = []struct {
 // Match is asked about one message. With hit=100 every message begins with a
 // key, with hit=0 none does, and with hit=50 one in two, by chance.
 //
+// Under batch=16, which is measured with 1000000 keys in a hash store, a call looks
+// up 16 messages, so that they wait for memory together.
+//
 // Each op includes the loop that walks the messages and the check of the answer,
 // 2 to 3 ns for any store.
 func BenchmarkMatch(b *testing.B) {
@@ -57,6 +60,11 @@ func BenchmarkMatch(b *testing.B) {
 			for _, store := range stores {
 				b.Run(fmt.Sprintf("hit=%d/store=%s", percent, store.name), func(b *testing.B) {
 					matchKeys(b, filled(b, store.empty(), w.Keys), messages, hit)
+				})
+			}
+			if len(w.Keys) > subs.ToolKeys {
+				b.Run(fmt.Sprintf("hit=%d/batch=%d/store=hash", percent, batch), func(b *testing.B) {
+					matchBatches(b, filled(b, new(subs.Hash), w.Keys).(*subs.Hash), messages, hit)
 				})
 			}
 		}
@@ -76,6 +84,31 @@ func matchKeys(b *testing.B, s subs.Store, data [][]byte, want []bool) {
 		}
 	}
 	reportKeyBytes(b, s)
+}
+
+// batch is the number of messages that are looked up at once under batch=16.
+const batch = 16
+
+// matchBatches is matchKeys with one call for a batch of data.
+func matchBatches(b *testing.B, h *subs.Hash, data [][]byte, want []bool) {
+	b.ReportAllocs()
+	var hits [batch]bool
+	i, last := 0, batch // in hits
+	for b.Loop() {
+		if last == batch {
+			if i+batch > len(data) {
+				i = 0
+			}
+			h.MatchAll(data[i:i+batch], hits[:])
+			last = 0
+		}
+		if hits[last] != want[i] {
+			b.Fatalf("MatchAll finds %v for %q, want %v", hits[last], data[i], want[i])
+		}
+		last++
+		i++
+	}
+	reportKeyBytes(b, h)
 }
 
 // BenchmarkAdd adds one key per op, to a store that does not have it.

@@ -9,6 +9,7 @@ package subs
 
 import (
 	"cmp"
+	"math/bits"
 	"slices"
 )
 
@@ -108,8 +109,8 @@ func (h *Hash) chosen(refs []uint32) root {
 		return r
 	}
 	first, same := h.key(refs[0]), maxEdge
-	for _, ref := range refs {
-		same = min(same, agree(first, h.key(ref)))
+	for i := 0; i < len(refs); i += (len(refs) + sample - 1) / sample {
+		same = min(same, agree(first, h.key(refs[i])))
 	}
 	if same > maxEdge/2 {
 		return r
@@ -186,9 +187,10 @@ func nextEdge(a, b []byte) int {
 // agree returns the number of bytes that a and b begin with alike.
 func agree(a, b []byte) int {
 	size := min(len(a), len(b))
-	for i := range size {
-		if a[i] != b[i] {
-			return i
+	a, b = a[:size], b[:size]
+	for i := 0; i < size; i += 8 {
+		if differ := word(a, i) ^ word(b, i); differ != 0 {
+			return i + bits.TrailingZeros64(differ)/8
 		}
 	}
 	return size

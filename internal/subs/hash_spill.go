@@ -30,14 +30,9 @@ func (s *spill) get(key []byte) refs { return max(s.counts[string(key)], 1) }
 
 // again adds a reference to key, if it is there.
 func (s *spill) again(key []byte) bool {
-	if s.tree.Len() == 0 {
+	if !s.tree.has(key) {
 		return false
 	}
-	if s.tree.Add(key) {
-		s.tree.Remove(key)
-		return false
-	}
-	s.tree.Remove(key) // the tree itself counts to one
 	n := s.get(key)
 	n.add()
 	s.set(key, n)

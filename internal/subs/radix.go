@@ -164,6 +164,12 @@ func (r *Radix) nearest(key []byte) twig {
 	}
 }
 
+// has reports whether key is in the tree.
+func (r *Radix) has(key []byte) bool {
+	near := r.nearest(key)
+	return near != none && near.size() == len(key) && r.leads(near, key)
+}
+
 // place returns the first twig on key's way that has below it only keys that
 // begin with the first same bytes of key, or is of the key that ends there.
 func (r *Radix) place(key []byte, same int) *uint64 {

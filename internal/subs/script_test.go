@@ -125,7 +125,7 @@ func TestZ55RandomScripts(t *testing.T) {
 						s.gone(empty)
 					}
 				}
-				s.guard(steps / 200)
+				s.guard(steps / 500)
 			})
 		})
 	}

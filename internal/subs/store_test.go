@@ -2,6 +2,7 @@ package subs_test
 
 import (
 	"bytes"
+	"reflect"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -66,6 +67,28 @@ func (c checker) match(data string, want bool) {
 	c.Helper()
 	if got := c.s.Match([]byte(data)); got != want {
 		c.Fatalf("Match(%.40q) = %v, want %v", data, got, want)
+	}
+	if h, ok := c.s.(interface{ MatchAll([][]byte, []bool) }); ok {
+		c.matchAll(h.MatchAll, []byte(data), want)
+	}
+}
+
+// matchAll compares a batch of data and all that it begins with, in steps, with single calls.
+func (c checker) matchAll(all func([][]byte, []bool), data []byte, want bool) {
+	c.Helper()
+	batch := [][]byte{data}
+	for n := len(data); n > 0; n -= 1 + n/16 {
+		batch = append(batch, data[:n-1])
+	}
+	hits := make([]bool, len(batch))
+	all(batch, hits)
+	for i := range batch {
+		if i > 0 {
+			want = c.s.Match(batch[i])
+		}
+		if hits[i] != want {
+			c.Fatalf("MatchAll(… %.40q …) = %v, want %v", batch[i], hits[i], want)
+		}
 	}
 }
 
@@ -379,6 +402,23 @@ func TestOwnership(t *testing.T) {
 	})
 }
 
+// TestNoPointers shows that the collector has nothing to look at in the memory that
+// grows with the keys: no elements of slices of slices have pointers.
+func TestNoPointers(t *testing.T) {
+	each(t, func(t *testing.T, empty func() store) {
+		found := 0
+		elements(reflect.TypeOf(empty()).Elem(), func(name string, elem reflect.Type) {
+			found++
+			if hasPointers(elem) {
+				t.Errorf("%s has elements of type %v, with pointers", name, elem)
+			}
+		})
+		if found < 2 {
+			t.Errorf("%d kinds of memory found, want 2 or more", found)
+		}
+	})
+}
+
 func TestMatchDoesNotAllocate(t *testing.T) {
 	w := subs.TreeTopics(1000, 1000)
 	each(t, func(t *testing.T, empty func() store) {
@@ -438,6 +478,49 @@ func TestNothingPinned(t *testing.T) {
 		}
 		checkHeap(t, s, before)
 	})
+}
+
+// elements calls visit for the elements of what a type holds in slices, but for
+// those of directories, whose elements hold slices themselves.
+func elements(typ reflect.Type, visit func(name string, elem reflect.Type)) {
+	switch typ.Kind() {
+	case reflect.Struct:
+		for i := range typ.NumField() {
+			field := typ.Field(i)
+			elements(field.Type, func(name string, elem reflect.Type) { visit(field.Name+name, elem) })
+		}
+	case reflect.Array, reflect.Pointer:
+		elements(typ.Elem(), visit)
+	case reflect.Slice:
+		if elem := typ.Elem(); hasSlices(elem) {
+			elements(elem, func(name string, elem reflect.Type) { visit("[]"+name, elem) })
+		} else {
+			visit("[]", elem)
+		}
+	}
+}
+
+func hasSlices(typ reflect.Type) bool {
+	found := false
+	elements(typ, func(string, reflect.Type) { found = true })
+	return found
+}
+
+// hasPointers reports whether the collector looks into values of a type.
+func hasPointers(typ reflect.Type) bool {
+	switch typ.Kind() {
+	case reflect.Array:
+		return hasPointers(typ.Elem())
+	case reflect.Struct:
+		for i := range typ.NumField() {
+			if hasPointers(typ.Field(i).Type) {
+				return true
+			}
+		}
+		return false
+	default:
+		return typ.Kind() > reflect.Complex128
+	}
 }
 
 // checkHeap compares s.Bytes() with what the heap has grown by. The heap may have
