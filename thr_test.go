@@ -261,7 +261,7 @@ func (f *flow) floodC(out *session.Socket, sender int) error {
 
 // floodBatch is flood with 16 messages a call into C.
 func (f *flow) floodBatch(out *session.Socket, sender int) error {
-	w, batch := payload.NewWriter(f.size, sender), cloop.NewBatch(f.size)
+	w, batch := payload.NewWriter(f.size, sender), cloop.NewBatch(cloop.BatchLen, f.size)
 	var n int
 	send := func(socket unsafe.Pointer) error { return batch.Send(socket, n) }
 	var sent int64
@@ -329,7 +329,7 @@ func (f *flow) receiveC(b *testing.B, in *session.Socket) (*measurement, error) 
 
 // receiveBatch is receive with 16 messages a call into C.
 func (f *flow) receiveBatch(b *testing.B, in *session.Socket) (*measurement, error) {
-	c, batch := payload.NewChecker(f.size, f.senders), cloop.NewBatch(f.size)
+	c, batch := payload.NewChecker(f.size, f.senders), cloop.NewBatch(cloop.BatchLen, f.size)
 	if err := f.first(in, c); err != nil {
 		return nil, err
 	}

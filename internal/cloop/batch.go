@@ -12,27 +12,29 @@ package cloop
 import "C"
 
 import (
+	"errors"
 	"sync/atomic"
+	"syscall"
 	"unsafe"
 )
 
-// BatchLen is how many messages a Batch moves in one call.
+// BatchLen is how many messages a stream moves in one call.
 const BatchLen = 16
 
-// A Batch moves up to [BatchLen] messages in one call into or out of the memory
-// of Go, each with a slice of its own in one arena that is used again and
-// again. It is what a Go program could do in place of the binding, which makes
-// several calls and two allocations for each message.
+// A Batch moves a number of messages in one call into or out of the memory of
+// Go, each with a slice of its own in one arena that is used again and again. It
+// is what a Go program could do in place of the binding, which makes several
+// calls and two allocations for each message.
 type Batch struct {
 	size           int
 	arena          []byte
-	lengths        [BatchLen]C.uint64_t
+	lengths        []C.uint64_t
 	sent, received atomic.Int64
 }
 
-// NewBatch returns a Batch of messages of up to size bytes.
-func NewBatch(size int) *Batch {
-	return &Batch{size: size, arena: make([]byte, BatchLen*size+1)}
+// NewBatch returns a Batch of n messages of up to size bytes.
+func NewBatch(n, size int) *Batch {
+	return &Batch{size: size, arena: make([]byte, n*size+1), lengths: make([]C.uint64_t, n)}
 }
 
 // Counts returns how many messages the Batch has sent and received. Any
@@ -65,10 +67,26 @@ func (b *Batch) Send(socket unsafe.Pointer, n int) error {
 
 // Receive receives n messages, and waits until it has all of them.
 func (b *Batch) Receive(socket unsafe.Pointer, n int) error {
-	received, err := C.cloop_batch_receive(socket, (*C.uint8_t)(&b.arena[0]), C.uint64_t(b.size), &b.lengths[0], C.int(n))
+	_, err := b.receive(socket, n, true)
+	return err
+}
+
+// TryReceive receives the messages that have come, n at most, and returns how
+// many that is.
+func (b *Batch) TryReceive(socket unsafe.Pointer, n int) (int, error) {
+	received, err := b.receive(socket, n, false)
+	if errors.Is(err, syscall.EAGAIN) {
+		err = nil
+	}
+	return received, err
+}
+
+// receive receives n messages, or as many as it can.
+func (b *Batch) receive(socket unsafe.Pointer, n int, wait bool) (int, error) {
+	received, err := C.cloop_batch_receive(socket, (*C.uint8_t)(&b.arena[0]), C.uint64_t(b.size), &b.lengths[0], C.int(n), C.bool(wait))
 	b.received.Add(int64(received))
 	if int(received) == n {
-		return nil
+		return n, nil
 	}
-	return err
+	return int(received), err
 }
