@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"os/exec"
 	"regexp"
 	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"golang.org/x/perf/benchfmt"
 
 	"zmqbench/internal/metric"
@@ -189,5 +191,30 @@ func checkQuoted(t *testing.T, line, above string) {
 	}
 	if !strings.Contains(above, want) {
 		t.Errorf("above %q stands %q, want %q", line, above, want)
+	}
+}
+
+// TestReadme: the comparison in the README is what benchstat prints of the files.
+func TestReadme(t *testing.T) {
+	t.Chdir("../..")
+	readme, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := regexp.MustCompile("(?m)^\\$ go (tool benchstat .* testdata/documents.txt .*)\n((?s:.*?))^```$").FindStringSubmatch(string(readme))
+	if m == nil {
+		t.Fatal("README.md does not compare testdata/documents.txt with anything")
+	}
+	var args []string
+	for _, arg := range regexp.MustCompile(`'[^']*'|\S+`).FindAllString(m[1], -1) {
+		args = append(args, strings.Trim(arg, "'"))
+	}
+	out, err := exec.CommandContext(t.Context(), "go", args...).Output()
+	if err != nil {
+		t.Fatalf("go %q: %v", args, err)
+	}
+	got := regexp.MustCompile(`(?m) +$`).ReplaceAllString(string(out), "")
+	if diff := cmp.Diff(m[2], got); diff != "" {
+		t.Errorf("go %s, in the README and now (-want +got):\n%s", m[1], diff)
 	}
 }
