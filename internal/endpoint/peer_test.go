@@ -89,3 +89,34 @@ func TestPeerTooLong(t *testing.T) {
 	_, err = e.Peer("ipc://" + name)
 	wantError(t, "Peer", name, err, "more than the limit of", "the directory is added")
 }
+
+// FuzzPeer holds Peer to this: what a peer is told to connect to parses for a
+// connect, on the transport that was bound, and is its own peer.
+func FuzzPeer(f *testing.F) {
+	for _, last := range []string{"tcp://127.0.0.1:5555", "tcp://0.0.0.0:5555", "tcp://[::]:5555", "tcp://[::ffff:0.0.0.0]:1", "tcp://[fe80::1%lo]:5555",
+		"tcp://127.0.0.1:*", "ipc://x", "ipc://@x", "ipc:///tmp/x", "inproc://x", "", "tcp://*:5555"} {
+		f.Add("tcp://*:*", last)
+		f.Add("ipc://x", last)
+		f.Add("inproc://x", last)
+	}
+	f.Fuzz(func(t *testing.T, bound, last string) {
+		e, err := endpoint.ParseBind(bound)
+		if err != nil {
+			return
+		}
+		peer, err := e.Peer(last)
+		if err != nil {
+			if peer != "" || strings.Contains(err.Error(), "\n") {
+				t.Errorf("Peer(%q) of %q = %q, %v, want nothing and one line", last, bound, peer, err)
+			}
+			return
+		}
+		p, err := endpoint.ParseConnect(peer)
+		if err != nil || p.Transport != e.Transport {
+			t.Fatalf("Peer(%q) of %q = %q, which parses to %#v, %v", last, bound, peer, p, err)
+		}
+		if again, err := e.Peer(peer); err != nil || again != peer {
+			t.Errorf("Peer(%q) of %q = %q, %v, want itself", peer, bound, again, err)
+		}
+	})
+}

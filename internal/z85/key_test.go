@@ -63,3 +63,36 @@ func TestDecodeKeyErrors(t *testing.T) {
 		}
 	}
 }
+
+// FuzzDecodeKey holds DecodeKey to this: it takes 40 characters that Decode
+// takes, and nothing else, and its errors are the same whatever illegal
+// character the text has: they show nothing of it.
+func FuzzDecodeKey(f *testing.F) {
+	for _, text := range []string{public, secret, public[:32], public + "\n", "", secret[:20] + "~" + secret[21:], secret[:35] + "#####"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		key, err := z85.DecodeKey("key", text)
+		data, want := z85.Decode(text)
+		switch {
+		case err == nil && (len(text) != 40 || len(key) != 32 || !bytes.Equal(key, data)):
+			t.Errorf("DecodeKey(%q) = %x, want %x, %v", text, key, data, want)
+		case err != nil && want == nil && len(text) == 40:
+			t.Errorf("DecodeKey(%q): %v, Decode takes it", text, err)
+		case err != nil && key != nil:
+			t.Errorf("DecodeKey(%q) = %x with %v, want no bytes", text, key, err)
+		}
+		if err == nil {
+			return
+		}
+		other := []byte(text)
+		for i, c := range other {
+			if !isDigit(c) && c < 0x80 && c > ' ' {
+				other[i] = '~' // another illegal one
+			}
+		}
+		if _, again := z85.DecodeKey("key", string(other)); again == nil || again.Error() != err.Error() {
+			t.Errorf("DecodeKey(%q): %v, and with other illegal characters %v", text, err, again)
+		}
+	})
+}
