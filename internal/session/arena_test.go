@@ -28,33 +28,38 @@ type arena struct {
 // newArena opens an arena. No good peer is there yet.
 func newArena(t *testing.T, transport, name string) *arena {
 	t.Helper()
+	return openArena(t, t, transport, name)
+}
+
+// openArena opens an arena that reports to tb what goes wrong in its session.
+func openArena(t *testing.T, tb TB, transport, name string) *arena {
+	t.Helper()
 	a := &arena{t: t, transport: transport, mechanism: name}
-	a.s = Open(t, Config{Transport: transport, Mechanism: mechanism(t, name), Wait: patience})
+	a.s = Open(tb, Config{Transport: transport, Mechanism: mechanism(t, name), Wait: patience})
 	for _, role := range roles {
-		v := &victim{kind: role.kind, peer: role.peer, fits: role.fits, tag: make([]byte, 16),
-			orders: make(chan order), asks: make(chan ask, 1), got: make(chan struct{}, 1000)}
-		rand.Read(v.tag)
-		v.at = a.address(t)
-		a.s.Go("bound "+v.kind.String(), v.bound)
-		a.victims = append(a.victims, v)
-	}
-	for _, v := range a.victims {
-		a.await(v.at.bound)
+		a.bind(role.kind, role.peer, role.fits)
 	}
 	return a
 }
 
-// address is one that others reach.
-func (a *arena) address(t *testing.T) *Address {
+// bind binds a socket of a kind at an address that others reach.
+func (a *arena) bind(kind, peer zmq.Type, fits string) *victim {
+	a.t.Helper()
+	v := &victim{kind: kind, peer: peer, fits: fits, tag: make([]byte, 16),
+		orders: make(chan order), asks: make(chan ask, 1), got: make(chan struct{}, 1000)}
+	rand.Read(v.tag)
 	text := "tcp://127.0.0.1:*"
 	if a.transport == "ipc" {
-		text = "ipc://" + filepath.Join(t.TempDir(), "v")
+		text = "ipc://" + filepath.Join(a.t.TempDir(), "v")
 	}
-	at, err := a.s.AddressAt(text)
-	if err != nil {
-		t.Fatal(err)
+	var err error
+	if v.at, err = a.s.AddressAt(text); err != nil {
+		a.t.Fatal(err)
 	}
-	return at
+	a.s.Go("bound "+kind.String(), v.bound)
+	a.await(v.at.bound)
+	a.victims = append(a.victims, v)
+	return v
 }
 
 // welcome lets the good peers connect while there are strangers who say
@@ -66,7 +71,9 @@ func (a *arena) welcome() {
 		if early[v], err = call(v.at.peer); err != nil {
 			a.t.Fatal(err)
 		}
-		v.via = v.at
+		if v.via == nil {
+			v.via = v.at
+		}
 		a.s.Go("peer of "+v.kind.String(), v.good)
 	}
 	a.each(func(v *victim) error {
@@ -111,18 +118,25 @@ func (a *arena) exchange(v *victim, sender int) error {
 	if sender == newcomer && v.shares() {
 		return nil
 	}
+	return a.exchangeN(v, sender, some)
+}
+
+// exchangeN has a good peer of v exchange n messages.
+func (a *arena) exchangeN(v *victim, sender, n int) error {
 	done := make(chan struct{}, 1)
-	select {
-	case v.orders <- order{some, sender, done}:
-	case <-a.s.over:
-		return errors.New("the session is over")
-	}
-	select {
-	case <-done:
-		v.ordered += some
-		return nil
-	case <-a.s.over:
-		return errors.New("the session is over")
+	limit := time.After(patience)
+	for orders := v.orders; ; {
+		select {
+		case orders <- order{n, sender, done}:
+			orders = nil
+		case <-done:
+			v.ordered += n
+			return nil
+		case <-a.s.over:
+			return errors.New("the session is over")
+		case <-limit:
+			return errors.New("a good peer waits for its messages")
+		}
 	}
 }
 

@@ -104,7 +104,11 @@ func (v *victim) verify(msg []byte) (good bool, err error) {
 
 // bound is the role that binds the socket.
 func (v *victim) bound(r *Role) error {
-	b, err := r.Bind(v.kind, v.at)
+	var options []Option
+	if v.kind == zmq.XPUB { // which else tells of no newcomer whose forerunner it has not seen go
+		options = append(options, func(z *zmq.Socket) error { return z.SetXpubVerbose(1) })
+	}
+	b, err := r.Bind(v.kind, v.at, options...)
 	if err != nil {
 		return err
 	}
