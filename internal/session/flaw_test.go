@@ -4,6 +4,7 @@ package session
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -124,8 +125,8 @@ func flawAbort(t *testing.T) bool {
 	return false
 }
 
-// flawReply has a stranger send a REP a request without an envelope and go,
-// before the REP looks at it. Then the reply to a good request is lost.
+// flawReply has a stranger send a REP a request without an envelope and go.
+// Where the REP learns of both at once, the reply to a good request is lost.
 func flawReply(t *testing.T) bool {
 	gone := make(chan struct{})
 	report := record(func(tb TB) {
@@ -135,6 +136,15 @@ func flawReply(t *testing.T) bool {
 			rep, err := r.Bind(zmq.REP, at)
 			if err == nil {
 				err = rep.Await(gone, "the stranger's end")
+			}
+			if err == nil { // the end takes the REP and its I/O thread two turns; the request is not looked at yet
+				_, err = rep.z.GetEvents()
+			}
+			if err == nil {
+				err = prompt(at.peer)
+			}
+			if err == nil {
+				_, err = rep.z.GetEvents()
 			}
 			for err == nil {
 				var msg []byte
@@ -192,7 +202,7 @@ func flawByte(t *testing.T) bool {
 						return e
 					}
 					defer stranger.reset()
-					if err := stranger.say([]byte{1}); err != nil {
+					if err := errors.Join(stranger.say([]byte{1}), prompt(at.peer)); err != nil {
 						return err
 					}
 				}

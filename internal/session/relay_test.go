@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"sync"
+	"time"
 )
 
 // A relay is a stranger in the middle: a good peer connects to it, and it to a
@@ -37,6 +38,7 @@ func newRelay(to string) (*relay, error) {
 				client.Close()
 				continue
 			}
+			server.SetDeadline(time.Time{}) // the good peer may stay for long
 			r.wg.Go(func() { pass(server, client, r) })
 			r.wg.Go(func() { pass(client, server, io.Discard) })
 		}
