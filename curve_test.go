@@ -87,7 +87,7 @@ func (w wire) config(tb testing.TB) session.Config {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return session.Config{Transport: w.transport, Wait: conf.Wait, IOThreads: conf.IOThreads, Mechanism: mechanism}
+	return session.Config{Transport: w.transport, Wait: conf.Wait, IOThreads: conf.IOThreads, CPUs: conf.Pin, Mechanism: mechanism}
 }
 
 // BenchmarkHandshake makes connections: one op is one connection made and its

@@ -34,6 +34,7 @@ import (
 	"zmqbench/internal/linkage"
 	"zmqbench/internal/metric"
 	"zmqbench/internal/payload"
+	"zmqbench/internal/progress"
 	"zmqbench/internal/session"
 )
 
@@ -522,9 +523,17 @@ func (p *pacer) report(b *testing.B) {
 // conf is what the command line says, checked by TestMain.
 var conf flags.Flags
 
+// progressLog is where -progress has lines written, or nil.
+var progressLog *progress.Log
+
 // open begins the session of one sub-benchmark.
 func open(tb session.TB, transport string) *session.Session {
-	return session.Open(tb, session.Config{Transport: transport, Wait: conf.Wait, IOThreads: conf.IOThreads})
+	return openOn(tb, transport, conf.Pin)
+}
+
+// openOn is open with the roles on these CPUs, or on any if cpus is nil.
+func openOn(tb session.TB, transport string, cpus *[2]int) *session.Session {
+	return session.Open(tb, session.Config{Transport: transport, Wait: conf.Wait, IOThreads: conf.IOThreads, CPUs: cpus})
 }
 
 // TestMain checks the flags before any socket is opened, and prints the header
@@ -532,22 +541,43 @@ func open(tb session.TB, transport string) *session.Session {
 func TestMain(m *testing.M) {
 	set := flags.Register(flag.CommandLine)
 	flag.Parse()
-	var err error
-	if conf, err = set.Parse(); err == nil {
-		err = session.Usable(conf.IOThreads)
-	}
-	if err == nil && benchmarking() && flag.Lookup("test.list").Value.String() == "" {
-		h := header(set)
-		if err = demanded(conf.Libzmq, h.LibZMQ, loadedFrom()); err == nil {
-			err = h.Write(os.Stdout)
-		}
-	}
-	if err != nil {
+	if err := prepare(set); err != nil {
 		fmt.Fprintln(os.Stderr, "zmqbench:", err)
 		os.Exit(2)
 	}
 	session.EndOnSignal()
-	os.Exit(m.Run())
+	status := m.Run()
+	if err := progressLog.Err(); err != nil {
+		fmt.Fprintln(os.Stderr, "# -progress:", err)
+		status = max(status, 1)
+	}
+	os.Exit(status)
+}
+
+// prepare reads the flags and does what comes before the first benchmark.
+func prepare(set *flags.Set) (err error) {
+	if conf, err = set.Parse(); err != nil {
+		return err
+	}
+	run := benchmarking() && flag.Lookup("test.list").Value.String() == ""
+	if run && conf.Progress != "" {
+		if progressLog, err = progress.Open(conf.Progress); err != nil {
+			return fmt.Errorf("-progress: %w", err)
+		}
+	}
+	if err := session.Usable(conf.IOThreads); err != nil || !run {
+		return err
+	}
+	return announce(set)
+}
+
+// announce writes the header of a run, if it is one that is demanded.
+func announce(set *flags.Set) error {
+	h := header(set)
+	if err := demanded(conf.Libzmq, h.LibZMQ, loadedFrom()); err != nil {
+		return err
+	}
+	return h.Write(os.Stdout)
 }
 
 // benchmarking reports whether benchmarks are to run.
@@ -572,8 +602,26 @@ func header(set *flags.Set) metric.Header {
 		fmt.Sprintf("libzmq: %s, built against the headers of %s", loadedFrom(), cloop.HeaderVersion()),
 		"crypto: " + linkage.Crypto(zmq.HasCurve()),
 		"zmq4: " + linkage.ZMQ4(),
+		"pin: " + placement(),
 	}, linkage.Machine()...)
 	return h
+}
+
+// placement says where pinned roles and libzmq's threads run: with -pin those of
+// every benchmark with sockets, and else those of BenchmarkPinned alone.
+func placement() string {
+	cpus, err := pinned()
+	if err != nil {
+		return "BenchmarkPinned is skipped: " + err.Error()
+	}
+	where, err := session.Placement(*cpus, conf.IOThreads)
+	if err != nil {
+		return "BenchmarkPinned fails: " + err.Error()
+	}
+	if conf.Pin == nil {
+		where = "BenchmarkPinned only: " + where
+	}
+	return where
 }
 
 // A recorder is what a session reports to in tests that bring failures about:
@@ -720,13 +768,18 @@ func TestLatencyTail(t *testing.T) {
 	}
 }
 
+// racing reports whether this was built with the race detector.
+func racing() bool {
+	info, ok := debug.ReadBuildInfo()
+	return ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
+}
+
 // TestLatencyCost: a round trip costs what the binding costs and no more (Z26).
 // Each of its two RecvBytes makes five calls into C and allocates a message and,
 // unless it is empty, its bytes; each SendBytes makes one call, and allocates
 // only for an empty message. The C layers allocate nothing.
 func TestLatencyCost(t *testing.T) {
-	info, _ := debug.ReadBuildInfo()
-	if info != nil && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"}) {
+	if racing() {
 		t.Skip("with the race detector, sockets ask which goroutine calls, and that allocates")
 	}
 	for _, size := range []int{0, 1, 100, 1 << 20} {

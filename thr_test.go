@@ -6,6 +6,8 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"maps"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,8 +18,10 @@ import (
 
 	zmq "github.com/pebbe/zmq4"
 
+	"zmqbench/internal/affinity"
 	"zmqbench/internal/cloop"
 	"zmqbench/internal/flags"
+	"zmqbench/internal/latency"
 	"zmqbench/internal/metric"
 	"zmqbench/internal/payload"
 	"zmqbench/internal/session"
@@ -65,14 +69,295 @@ func streamC(b *testing.B, w wire, size int) {
 	stream(b, w.open(b), f, f.sender(f.floodC), f.receiveC)
 }
 
+// BenchmarkPinned measures a stream over inproc with each role on a CPU of its
+// own: one op is one message received. The CPUs are those of -pin, or else the
+// first two that the process may use.
+//
+// With fill=none the sender writes nothing to a message but its number, 8 bytes,
+// and the receiver checks the number and the length; what else came it cannot
+// know. With fill=zero the sender writes zeros to every message first, and the
+// receiver looks at those of one message in 1024 too. The difference is what
+// writing a message costs. With layer=zmq4 that is less, since the binding copies
+// the bytes of every message in any case.
+//
+// libzmq's I/O thread has nothing to do here. Where it is the run's header says.
+func BenchmarkPinned(b *testing.B) {
+	cpus, err := pinned()
+	if err != nil {
+		b.Skip(err)
+	}
+	for _, fill := range []payload.Fill{payload.None, payload.Zero} {
+		for _, size := range pinnedSizes() {
+			name := fmt.Sprintf("fill=%v/size=%d", fill, size)
+			b.Run(name+"/layer=zmq4", func(b *testing.B) {
+				f := newFlow(b, size, 1, conf.HWMOr(hwm), 1).filled(fill)
+				stream(b, openOn(b, "inproc", cpus), f, f.sender(f.flood), f.receive)
+			})
+			b.Run(name+"/layer=libzmq", func(b *testing.B) {
+				f := newFlowOf(b, b.N, size, 1, conf.HWMOr(hwm), 1).filled(fill)
+				stream(b, openOn(b, "inproc", cpus), f, f.sender(f.floodC), f.receiveC)
+			})
+		}
+	}
+}
+
+// pinned returns the CPUs of BenchmarkPinned, or why there are none.
+func pinned() (*[2]int, error) {
+	if conf.Pin != nil {
+		return conf.Pin, nil
+	}
+	cpus, err := affinity.Allowed()
+	switch {
+	case errors.Is(err, errors.ErrUnsupported):
+		return nil, errors.New("threads can be pinned on Linux only")
+	case err != nil:
+		return nil, err
+	case len(cpus) < 2:
+		return nil, fmt.Errorf("two roles cannot have a CPU each: the process may use CPU %s only", affinity.Text(cpus))
+	}
+	return (*[2]int)(cpus), nil
+}
+
+// pinnedSizes are those of -size. Of the document's six the smallest and the
+// largest are in every run, and the others in one that names them.
+func pinnedSizes() []int {
+	return conf.SizesOr(slices.DeleteFunc([]int{64, 128, 256, 400, 500, 700}, func(size int) bool {
+		return size != 64 && size != 700 && !named("size", size)
+	})...)
+}
+
+// BenchmarkSenders measures what several senders get through to one receiver: one
+// op is one message of 100 bytes received from any of them. Each has a context
+// and so an I/O thread of its own, as a process has, and numbers its messages.
+//
+// fairness is Jain's index of how many came from each in the measured time: 1 if
+// from all the same, 1/senders if from one alone.
+func BenchmarkSenders(b *testing.B) {
+	for _, transport := range []string{"ipc", "tcp"} {
+		for _, senders := range []int{1, 2, 4, 8} {
+			b.Run(fmt.Sprintf("transport=%s/senders=%d", transport, senders), func(b *testing.B) {
+				shared(b, open(b, transport), newFlow(b, 100, senders, conf.HWMOr(hwm), senders))
+			})
+		}
+	}
+}
+
+// shared is a stream from all senders of f.
+func shared(b *testing.B, s *session.Session, f *flow) {
+	var senders []peer
+	for i := range f.senders {
+		senders = append(senders, f.senderOf(i, f.flood))
+	}
+	sharedBy(b, s, f, senders)
+}
+
+// sharedBy is shared by the given senders.
+func sharedBy(b *testing.B, s *session.Session, f *flow, senders []peer) {
+	streams(b, s, f, senders, f.receive)
+	if fairness, ok := metric.Jain(f.window); ok && b.N >= f.enough() {
+		metric.Report(b, fairness, metric.Fairness)
+	}
+}
+
+// BenchmarkBurst sends "Message #0", "Message #1" and so on from a PUSH that binds
+// to a PULL that connects: one op is one burst of that count, from the beginning
+// of its first send to the receipt of its last message. send-ns is how long the
+// sender was in it, and recv-ns is from the first message received to the last.
+// The text of each message is checked.
+//
+// With start=cold every burst has new contexts and a new connection, which is up
+// when it begins; with start=warm all go over one, which has carried messages
+// before. What lies between bursts counts towards -benchtime and is in no figure.
+//
+// A run has bursts of 100000, with -short of 1000, and with -bench=/count=1000000
+// those.
+func BenchmarkBurst(b *testing.B) {
+	for _, transport := range transports {
+		for _, count := range burstCounts() {
+			for _, start := range burstStarts {
+				b.Run(fmt.Sprintf("transport=%s/count=%d/start=%s", transport, count, start.name), func(b *testing.B) {
+					u := newBursts(b, count)
+					start.run(b, func() *session.Session { return open(b, transport) }, u, u.sender)
+				})
+			}
+		}
+	}
+}
+
+// burstStarts are how bursts begin.
+var burstStarts = []struct {
+	name string
+	run  func(b *testing.B, open func() *session.Session, u *bursts, sender peer)
+}{{"cold", coldBursts}, {"warm", warmBursts}}
+
+// burstCounts are how many messages a burst has.
+func burstCounts() []int {
+	counts := []int{100_000}
+	if testing.Short() {
+		counts[0] = 1000
+	}
+	if named("count", 1_000_000) {
+		counts = append(counts, 1_000_000)
+	}
+	return counts
+}
+
+// bursts are what a sender and a receiver of bursts share.
+type bursts struct {
+	count int // messages of a burst
+	hwm   int
+	seen  *tally
+	text  [payload.MaxText]byte // room for the receiver
+
+	asked chan struct{} // a value when the receiver wants the next burst
+	size  int           // how many it wants, set before
+	told  chan struct{} // a value when that has been sent
+	begun int64         // when the sender began and when it had done, by latency.Now,
+	done  int64         // set before
+
+	sending, receiving, all int64 // ns, of the bursts so far
+}
+
+// newBursts returns bursts of count messages. It fails b if they would take too
+// much memory.
+func newBursts(b *testing.B, count int) *bursts {
+	u := &bursts{count: count, hwm: conf.HWMOr(hwm), seen: newTally(), asked: make(chan struct{}, 1), told: make(chan struct{}, 1)}
+	if err := flags.CheckMemory(payload.MaxText, count, u.hwm, 1, 1); err != nil {
+		b.Fatal(err)
+	}
+	return u
+}
+
+// coldBursts opens a session for each burst.
+func coldBursts(b *testing.B, open func() *session.Session, u *bursts, sender peer) {
+	defer watch(b, u.seen)()
+	for b.Loop() {
+		u.receive(open(), sender, func(pull *session.Socket) error { return u.take(pull, u.count) })
+	}
+	u.report(b)
+}
+
+// warmBursts opens one session for all bursts, and has a first one of up to
+// 10000 messages that is not measured.
+func warmBursts(b *testing.B, open func() *session.Session, u *bursts, sender peer) {
+	defer watch(b, u.seen)()
+	u.receive(open(), sender, func(pull *session.Socket) error {
+		if err := u.take(pull, min(u.count, 10_000)); err != nil {
+			return err
+		}
+		u.sending, u.receiving, u.all = 0, 0, 0
+		for b.Loop() {
+			if err := u.take(pull, u.count); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	u.report(b)
+}
+
+// receive has a sender bind and runs the receiver, which connects.
+func (u *bursts) receive(s *session.Session, sender peer, receive func(pull *session.Socket) error) {
+	at := s.Address()
+	s.Go("sender", func(r *session.Role) error { return sender(r, at) })
+	s.Run("receiver", func(r *session.Role) error {
+		pull, err := r.Connect(zmq.PULL, at, session.HWM(u.hwm))
+		if err != nil {
+			return err
+		}
+		return receive(pull)
+	})
+}
+
+// sender is the role that sends a burst whenever the receiver wants one.
+func (u *bursts) sender(r *session.Role, at *session.Address) error {
+	push, err := r.Bind(zmq.PUSH, at, session.HWM(u.hwm))
+	if err != nil {
+		return err
+	}
+	for {
+		if err := push.Await(u.asked, "the receiver"); err != nil {
+			return err
+		}
+		if err := u.send(push); err != nil {
+			return err
+		}
+	}
+}
+
+// send sends one burst and tells how long it took.
+func (u *bursts) send(push *session.Socket) error {
+	var text [payload.MaxText]byte
+	u.begun = latency.Now()
+	for i := range u.size {
+		if err := push.Send(payload.AppendText(text[:0], i)); err != nil {
+			return err
+		}
+	}
+	u.done = latency.Now()
+	u.told <- struct{}{}
+	return nil
+}
+
+// take wants a burst of size messages, receives it and adds up the times.
+func (u *bursts) take(pull *session.Socket, size int) error {
+	u.size = size
+	u.asked <- struct{}{}
+	var first int64
+	for i := range size {
+		msg, err := pull.Recv()
+		if err != nil {
+			return err
+		}
+		if i == 0 {
+			first = latency.Now()
+		}
+		if err := payload.CheckText(msg, i, u.text[:]); err != nil {
+			return pull.Fault(err)
+		}
+		u.seen.add()
+	}
+	last := latency.Now()
+	if err := pull.Single(); err != nil {
+		return err
+	}
+	if err := pull.Await(u.told, "the times of the sender"); err != nil {
+		return err
+	}
+	u.sending += u.done - u.begun
+	u.receiving += last - first
+	u.all += last - u.begun
+	return nil
+}
+
+// report gives the times of a burst. That of an op is from its own two clock
+// reads: what testing takes has in it what lies between bursts.
+func (u *bursts) report(b *testing.B) {
+	n := float64(b.N)
+	metric.Report(b, float64(u.all)/n, metric.NsPerOp)
+	metric.Report(b, float64(u.sending)/n, metric.SendNs)
+	metric.Report(b, float64(u.receiving)/n, metric.RecvNs)
+}
+
 // A receiving role takes a flow from a socket against the clock.
 type receiving func(*testing.B, *session.Socket) (*measurement, error)
 
 // stream receives, on the benchmark's goroutine, what a sender that connects
 // sends as fast as it can.
 func stream(b *testing.B, s *session.Session, f *flow, sender peer, receive receiving) {
+	streams(b, s, f, []peer{sender}, receive)
+}
+
+// streams is stream with several senders.
+func streams(b *testing.B, s *session.Session, f *flow, senders []peer, receive receiving) {
 	at := s.Address()
-	s.Go("sender", func(r *session.Role) error { return sender(r, at) })
+	for i, sender := range senders {
+		name := "sender"
+		if len(senders) > 1 {
+			name = fmt.Sprintf("sender %d", i)
+		}
+		s.Go(name, func(r *session.Role) error { return sender(r, at) })
+	}
 	receiveAt(b, s, f, at, receive)
 }
 
@@ -113,6 +398,7 @@ func bareStream(b *testing.B, s *session.Session, f *flow, transport string) {
 			if err := near.Receive(1); err != nil {
 				return err
 			}
+			defer watch(b, near)()
 			m = begin(b)
 			b.ResetTimer()
 			err := near.Receive(b.N)
@@ -124,10 +410,42 @@ func bareStream(b *testing.B, s *session.Session, f *flow, transport string) {
 	})
 }
 
+// A tally counts the messages that a loop in Go receives, for -progress. Without
+// that it is nil and counts nothing. (Loops in C and those in batches count in
+// any case, for the session's watchdog.)
+type tally struct{ received atomic.Int64 }
+
+// newTally returns a tally if there is somebody to ask it.
+func newTally() *tally {
+	if progressLog == nil {
+		return nil
+	}
+	return new(tally)
+}
+
+func (t *tally) add() {
+	if t != nil {
+		t.received.Add(1)
+	}
+}
+
+// Counts tells, at any time, how many have been received.
+func (t *tally) Counts() (sent, received int64) { return 0, t.received.Load() }
+
+// watch has -progress follow a receiver until the function that it returns is
+// called.
+func watch(b *testing.B, receiver session.Counter) (stop func()) {
+	return progressLog.Watch(b.Name(), func() int64 {
+		_, received := receiver.Counts()
+		return received
+	})
+}
+
 // A flow is a stream of messages: what its senders and its receiver agree on,
 // and what they tell each other beside the sockets.
 type flow struct {
 	size    int                          // of each message in bytes
+	fill    payload.Fill                 // what is in it beside its number
 	senders int                          // how many there are
 	hwm     int                          // of their sockets
 	pipes   int                          // connections from the senders to the receiver
@@ -135,6 +453,8 @@ type flow struct {
 	stop    atomic.Bool                  // set when the receiver has enough
 	sent    atomic.Int64                 // by the senders that have ended
 	ready   chan struct{}                // a value from each sender that has somebody to send to
+	seen    *tally                       // of a receiver in Go
+	window  []int64                      // what it received from each sender while the clock ran
 	begin   chan struct{}                // closed when all have: one that began sooner could fill the queues that another still needs
 	loops   []atomic.Pointer[cloop.Loop] // of the senders that are in C
 }
@@ -154,7 +474,14 @@ func newFlowOf(b *testing.B, count, size, senders, queue, pipes int) *flow {
 		size: size, senders: senders, hwm: queue, pipes: pipes, count: int64(count),
 		ready: make(chan struct{}, senders), begin: make(chan struct{}),
 		loops: make([]atomic.Pointer[cloop.Loop], senders),
+		seen:  newTally(),
 	}
+}
+
+// filled makes the flow one of such messages.
+func (f *flow) filled(fill payload.Fill) *flow {
+	f.fill = fill
+	return f
 }
 
 // checkMemory fails b if the messages would take too much memory. How many
@@ -196,13 +523,16 @@ func (f *flow) mark() []byte {
 type flooding func(out *session.Socket, sender int) error
 
 // sender returns a role that connects a PUSH and floods it.
-func (f *flow) sender(flood flooding) peer {
+func (f *flow) sender(flood flooding) peer { return f.senderOf(0, flood) }
+
+// senderOf is sender for one of several.
+func (f *flow) senderOf(number int, flood flooding) peer {
 	return func(r *session.Role, at *session.Address) error {
 		push, err := r.Connect(zmq.PUSH, at, session.HWM(f.hwm))
 		if err != nil {
 			return err
 		}
-		return f.send(r, push, flood, 0)
+		return f.send(r, push, flood, number)
 	}
 }
 
@@ -223,7 +553,7 @@ func (f *flow) send(r *session.Role, out *session.Socket, flood flooding, sender
 // flood sends messages until the receiver has enough, or one more than the
 // count if that is known, and the mark after them.
 func (f *flow) flood(out *session.Socket, sender int) error {
-	w := payload.NewWriter(f.size, sender)
+	w := f.fill.NewWriter(f.size, sender)
 	var n int64
 	for ; (f.count == 0 || n <= f.count) && !f.stop.Load(); n++ {
 		if err := out.Send(w.Next()); err != nil {
@@ -245,6 +575,7 @@ func (f *flow) flooded(out *session.Socket, n int64) error {
 // floodC is flood in C.
 func (f *flow) floodC(out *session.Socket, sender int) error {
 	loop := cloop.NewLoop(f.size, sender, 1)
+	loop.Fill(f.fill)
 	f.loops[sender].Store(loop)
 	if f.stop.Load() {
 		loop.Stop()
@@ -261,7 +592,7 @@ func (f *flow) floodC(out *session.Socket, sender int) error {
 
 // floodBatch is flood with 16 messages a call into C.
 func (f *flow) floodBatch(out *session.Socket, sender int) error {
-	w, batch := payload.NewWriter(f.size, sender), cloop.NewBatch(cloop.BatchLen, f.size)
+	w, batch := f.fill.NewWriter(f.size, sender), cloop.NewBatch(cloop.BatchLen, f.size)
 	var n int
 	send := func(socket unsafe.Pointer) error { return batch.Send(socket, n) }
 	var sent int64
@@ -280,12 +611,14 @@ func (f *flow) floodBatch(out *session.Socket, sender int) error {
 // receive takes the first message of the flow, then b.Loop more against the
 // clock, then the rest without it, and checks that nothing is missing.
 func (f *flow) receive(b *testing.B, in *session.Socket) (*measurement, error) {
-	c := payload.NewChecker(f.size, f.senders)
+	c := f.fill.NewChecker(f.size, f.senders)
 	if err := f.first(in, c); err != nil {
 		return nil, err
 	}
+	defer watch(b, f.seen)()
 	m := begin(b)
 	m.perMessage = true
+	before := f.shares(c)
 	for b.Loop() {
 		msg, err := in.Recv()
 		if err != nil {
@@ -294,8 +627,10 @@ func (f *flow) receive(b *testing.B, in *session.Socket) (*measurement, error) {
 		if err := c.Check(msg); err != nil {
 			return nil, in.Fault(payload.Explain(err, in.Recv))
 		}
+		f.seen.add()
 	}
 	m.end()
+	f.window = since(before, f.shares(c))
 	f.halt()
 	return m, f.rest(in, c)
 }
@@ -303,6 +638,7 @@ func (f *flow) receive(b *testing.B, in *session.Socket) (*measurement, error) {
 // receiveC is receive in C: one call from Go for all that the clock sees.
 func (f *flow) receiveC(b *testing.B, in *session.Socket) (*measurement, error) {
 	loop := cloop.NewLoop(f.size, 0, f.senders)
+	loop.Fill(f.fill)
 	receive := func(n int) error {
 		err := in.Outside("recv", loop, func(socket unsafe.Pointer) error { return loop.Receive(socket, n) })
 		return explain(err, in)
@@ -313,6 +649,7 @@ func (f *flow) receiveC(b *testing.B, in *session.Socket) (*measurement, error) 
 	if err := errors.Join(receive(1), in.Single()); err != nil {
 		return nil, err
 	}
+	defer watch(b, loop)()
 	m := begin(b)
 	b.ResetTimer()
 	err := receive(b.N)
@@ -329,12 +666,13 @@ func (f *flow) receiveC(b *testing.B, in *session.Socket) (*measurement, error) 
 
 // receiveBatch is receive with 16 messages a call into C.
 func (f *flow) receiveBatch(b *testing.B, in *session.Socket) (*measurement, error) {
-	c, batch := payload.NewChecker(f.size, f.senders), cloop.NewBatch(cloop.BatchLen, f.size)
+	c, batch := f.fill.NewChecker(f.size, f.senders), cloop.NewBatch(cloop.BatchLen, f.size)
 	if err := f.first(in, c); err != nil {
 		return nil, err
 	}
 	var n int
 	receive := func(socket unsafe.Pointer) error { return batch.Receive(socket, n) }
+	defer watch(b, batch)()
 	m := begin(b)
 	m.perMessage = true
 	b.ResetTimer()
@@ -359,6 +697,23 @@ func (f *flow) receiveBatch(b *testing.B, in *session.Socket) (*measurement, err
 	m.end()
 	f.halt()
 	return m, f.rest(in, c)
+}
+
+// shares is what the receiver has got from each sender.
+func (f *flow) shares(c *payload.Checker) []int64 {
+	shares := make([]int64, f.senders)
+	for i := range shares {
+		shares[i] = c.From(i)
+	}
+	return shares
+}
+
+// since is what each had more of after than before.
+func since(before, after []int64) []int64 {
+	for i := range after {
+		after[i] -= before[i]
+	}
+	return after
 }
 
 // explain makes the fault of a loop in C more exact by what follows it.
@@ -392,6 +747,7 @@ func (f *flow) first(in *session.Socket, c *payload.Checker) error {
 	if err := c.Check(msg); err != nil {
 		return in.Fault(payload.Explain(err, in.Recv))
 	}
+	f.seen.add()
 	return in.Single()
 }
 
@@ -423,6 +779,7 @@ func (f *flow) rest(in *session.Socket, c *payload.Checker) error {
 		if err := c.Check(msg); err != nil {
 			return in.Fault(payload.Explain(err, in.Recv))
 		}
+		f.seen.add()
 	}
 	if err := f.complete(in, c.Received()); err != nil {
 		return err
@@ -546,12 +903,7 @@ func TestThroughputFaults(t *testing.T) {
 				_, text := measure(t, "100x", func(b *testing.B, tb session.TB) {
 					f := newFlow(b, 100, 1, hwm, 1)
 					receive := map[string]receiving{"go": f.receive, "c": f.receiveC, "batch": f.receiveBatch}[language]
-					w := payload.NewWriter(f.size, 0)
-					var msgs [][]byte
-					for range f.count + 1 {
-						msgs = append(msgs, slices.Clone(w.Next()))
-					}
-					stream(b, open(tb, transport), f, f.script(fault.spoil(msgs)), receive)
+					stream(b, open(tb, transport), f, f.script(fault.spoil(f.messages())), receive)
 				})
 				for _, want := range []string{"receiver: recv " + transport + "://", fault.want, "0 sent, ", "\nsender: PUSH "} {
 					if !strings.Contains(text, want) {
@@ -605,5 +957,303 @@ func (f *flow) script(msgs [][]byte) peer {
 		}
 		r.AwaitEnd()
 		return nil
+	}
+}
+
+// pinnedStream runs BenchmarkPinned's stream for a count, with what is done in
+// each role before its first message.
+func pinnedStream(t *testing.T, l language, fill payload.Fill, cpus *[2]int, sending, receiving func()) (testing.BenchmarkResult, string) {
+	t.Helper()
+	return measure(t, "3000x", func(b *testing.B, tb session.TB) {
+		f := l.flow(b, 64, 1, hwm, 1).filled(fill)
+		sender := f.sender(func(out *session.Socket, sender int) error {
+			sending()
+			return l.flood(f)(out, sender)
+		})
+		stream(b, openOn(tb, "inproc", cpus), f, sender, func(b *testing.B, in *session.Socket) (*measurement, error) {
+			receiving()
+			return l.receive(f)(b, in)
+		})
+	})
+}
+
+// TestPinned looks at the threads of the process while a pinned stream runs: one
+// of a role on each CPU, libzmq's where the header of a run says, and all others
+// free; and afterwards all as before (Z27).
+func TestPinned(t *testing.T) {
+	cpus, err := pinned()
+	if err != nil {
+		t.Skip(err)
+	}
+	text := placement()
+	before := allowedCPUs(t)
+	for _, l := range languages {
+		var sender, receiver []int
+		var threads map[string]int
+		result, failed := pinnedStream(t, l, payload.Zero, cpus, func() { sender, _ = affinity.Allowed() }, func() {
+			receiver, _ = affinity.Allowed()
+			threads = map[string]int{}
+			all, err := affinity.Threads()
+			if err != nil {
+				t.Error(err)
+			}
+			for _, thread := range all {
+				if strings.HasPrefix(thread.Name, "ZMQbg") {
+					thread.CPUs += " of libzmq"
+				}
+				threads[thread.CPUs]++
+			}
+		})
+		if failed != "" || result.N != 3000 {
+			t.Fatalf("%s: N = %d, failures %q; want 3000, none", l.layer, result.N, failed)
+		}
+		if !slices.Equal(receiver, cpus[:1]) || !slices.Equal(sender, cpus[1:]) {
+			t.Errorf("%s: the receiver may use CPUs %v and the sender %v, want %v, one each", l.layer, receiver, sender, *cpus)
+		}
+		first, second := affinity.Text(cpus[:1]), affinity.Text(cpus[1:])
+		delete(threads, before[0]) // those of the Go runtime
+		want := map[string]int{first: 1, second: 1, first + " of libzmq": conf.IOThreads + 1}
+		if !maps.Equal(threads, want) {
+			t.Errorf("%s: threads by CPU %v, want %v", l.layer, threads, want)
+		}
+		if want := "over inproc all on CPU " + first; !strings.HasSuffix(text, want) {
+			t.Errorf("the header has %q, want %q in it", text, want)
+		}
+		if after := allowedCPUs(t); !slices.Equal(after, before) {
+			t.Errorf("%s: threads may use CPUs %q afterwards, want %q as before", l.layer, after, before)
+		}
+	}
+}
+
+// TestPinnedFill has C and Go send to each other what BenchmarkPinned sends. In
+// each message of zeros there are none but zeros; in the others anything may be.
+// Faults are found as far as there is something to compare.
+func TestPinnedFill(t *testing.T) {
+	for _, fill := range []payload.Fill{payload.None, payload.Zero} {
+		for _, from := range languages {
+			for _, to := range languages {
+				result, text := measure(t, "3000x", func(b *testing.B, tb session.TB) {
+					f := to.flow(b, 64, 1, hwm, 1).filled(fill)
+					stream(b, open(tb, "inproc"), f, f.sender(from.flood(f)), to.receive(f))
+				})
+				if text != "" || result.N != 3000 {
+					t.Errorf("fill=%v, %s to %s: N = %d, failures %q; want 3000, none", fill, from.layer, to.layer, result.N, text)
+				}
+			}
+			_, text := measure(t, "1000x", func(b *testing.B, tb session.TB) {
+				f := newFlowOf(b, b.N, 64, 1, hwm, 1).filled(fill)
+				stream(b, open(tb, "inproc"), f, f.sender(from.flood(f)), onlyZeros(f))
+			})
+			if fill == payload.Zero && text != "" {
+				t.Errorf("fill=zero, %s: %s", from.layer, text)
+			}
+		}
+	}
+	wait(t, 300*time.Millisecond)
+	for _, fault := range []struct {
+		name       string
+		spoil      func(m [][]byte) [][]byte
+		none, zero string
+	}{
+		{"drop", func(m [][]byte) [][]byte { return slices.Delete(m, 50, 51) }, "message 50 of sender 0 is lost", "message 50 of sender 0 is lost"},
+		{"cut", func(m [][]byte) [][]byte { m[50] = m[50][:63]; return m }, "message 50 has the wrong size", "message 50 has the wrong size"},
+		{"a byte", func(m [][]byte) [][]byte { m[50][63] = 1; return m }, "", ""},
+		{"a byte that is looked at", func(m [][]byte) [][]byte { m[1024][63] = 1; return m }, "", "message 1024 is damaged: byte 63 is 0x01, want 0x00"},
+	} {
+		for fill, want := range map[payload.Fill]string{payload.None: fault.none, payload.Zero: fault.zero} {
+			for _, l := range languages {
+				_, text := measure(t, "1500x", func(b *testing.B, tb session.TB) {
+					f := newFlowOf(b, 1500, 64, 1, hwm, 1).filled(fill)
+					stream(b, open(tb, "inproc"), f, f.script(fault.spoil(f.messages())), l.receive(f))
+				})
+				if !strings.Contains(text, want) || want == "" && text != "" {
+					t.Errorf("fill=%v, %s, %s: failure %q, want %q", fill, fault.name, l.layer, text, want)
+				}
+			}
+		}
+	}
+}
+
+// onlyZeros receives the messages of f and looks at every byte.
+func onlyZeros(f *flow) receiving {
+	return func(b *testing.B, in *session.Socket) (*measurement, error) {
+		if err := f.sendersAreThere(in); err != nil {
+			return nil, err
+		}
+		m := begin(b)
+		for range b.N + 1 {
+			msg, err := in.Recv()
+			if err != nil {
+				return nil, err
+			}
+			for i, c := range msg[8:] {
+				if c != 0 {
+					return nil, in.Fault(fmt.Errorf("byte %d is %#02x, want 0", 8+i, c))
+				}
+			}
+		}
+		m.end()
+		return m, nil
+	}
+}
+
+// messages are those that a sender of f sends.
+func (f *flow) messages() [][]byte {
+	w := f.fill.NewWriter(f.size, 0)
+	var msgs [][]byte
+	for range f.count + 1 {
+		msgs = append(msgs, slices.Clone(w.Next()))
+	}
+	return msgs
+}
+
+// TestSenders has four senders get 100000 messages through to one receiver, or
+// 1000000 with STREAMS_LONG=1 in the environment. None is lost and none out of its
+// sender's order, which the flow checks; what came from each adds up to what the
+// clock ran for.
+func TestSenders(t *testing.T) {
+	n := 100_000
+	switch {
+	case os.Getenv("STREAMS_LONG") != "":
+		n = 1_000_000
+	case racing():
+		n = 10_000
+	}
+	for _, transport := range []string{"ipc", "tcp"} {
+		var f *flow
+		result, text := measure(t, fmt.Sprintf("%dx", n), func(b *testing.B, tb session.TB) {
+			f = newFlow(b, 100, 4, hwm, 4)
+			shared(b, open(tb, transport), f)
+		})
+		sum := int64(0)
+		for _, got := range f.window {
+			sum += got
+		}
+		if text != "" || result.N != n || sum != int64(n) || f.sent.Load() < sum {
+			t.Errorf("%s: N = %d, from each sender %v, %d sent, failures %q; want %d, the same in all, no fewer, none",
+				transport, result.N, f.window, f.sent.Load(), text, n)
+		}
+		want, _ := metric.Jain(f.window)
+		if got, ok := result.Extra["fairness"]; ok != (n >= f.enough()) || ok && (got != want || got < 0.25 || got > 1) {
+			t.Errorf("%s: fairness = %v, %v, want %v from %v, and none of fewer than %d", transport, got, ok, want, f.window, f.enough())
+		}
+	}
+}
+
+// TestBurst takes three bursts over every transport, from either start. A pause
+// before a burst is in no figure (it would be in ns/op if testing's clock were),
+// and one in the middle of it is in all three.
+func TestBurst(t *testing.T) {
+	const pause = 20 * time.Millisecond
+	for _, transport := range transports {
+		for _, start := range burstStarts {
+			for _, at := range []int{0, 500} {
+				t.Run(fmt.Sprintf("%s/%s/%d", transport, start.name, at), func(t *testing.T) {
+					var sent int
+					result, text := measure(t, "3x", func(b *testing.B, tb session.TB) {
+						u := newBursts(b, 1000)
+						sent = 0
+						start.run(b, func() *session.Session { return open(tb, transport) }, u, func(r *session.Role, to *session.Address) error {
+							push, err := r.Bind(zmq.PUSH, to)
+							for err == nil {
+								if err = push.Await(u.asked, "the receiver"); err != nil {
+									break
+								}
+								err = u.sendPausing(push, at, pause)
+								sent += u.size
+							}
+							return err
+						})
+					})
+					want := 3000
+					if start.name == "warm" {
+						want = 4000
+					}
+					if text != "" || result.N != 3 || sent != want {
+						t.Fatalf("N = %d, %d sent, failures %q; want 3, %d, none", result.N, sent, text, want)
+					}
+					all, sending, receiving := result.Extra["ns/op"], result.Extra["send-ns"], result.Extra["recv-ns"]
+					if at == 0 {
+						if all <= 0 || sending <= 0 || receiving <= 0 || receiving > all || result.T < 3*pause {
+							t.Errorf("ns/op, send-ns, recv-ns = %.0f, %.0f, %.0f in %v, want all above 0, and the last no more than the first, in at least %v", all, sending, receiving, result.T, 3*pause)
+						}
+						if sum := time.Duration(3 * all); sum > result.T-3*pause {
+							t.Errorf("three bursts took %v of %v, want at most what is left without three pauses of %v", sum, result.T, pause)
+						}
+						return
+					}
+					for unit, ns := range map[string]float64{"ns/op": all, "send-ns": sending, "recv-ns": receiving} {
+						// A receiver that reads the message before the pause late sees
+						// less of the pause.
+						if ns < float64(pause)/2 {
+							t.Errorf("%s = %.0f, want most of the pause of %v", unit, ns, pause)
+						}
+					}
+				})
+			}
+		}
+	}
+}
+
+// sendPausing is send with a pause before message number at: before the clock, if
+// that is the first.
+func (u *bursts) sendPausing(push *session.Socket, at int, pause time.Duration) error {
+	if at == 0 {
+		<-time.After(pause) // the fault itself
+		return u.send(push)
+	}
+	u.begun = latency.Now()
+	for i := range u.size {
+		if i == at {
+			<-time.After(pause) // the fault itself
+		}
+		if err := push.Send(payload.AppendText(nil, i)); err != nil {
+			return err
+		}
+	}
+	u.done = latency.Now()
+	u.told <- struct{}{}
+	return nil
+}
+
+// TestBurstFaults has a sender that spoils a message: the failure says which.
+func TestBurstFaults(t *testing.T) {
+	wait(t, 300*time.Millisecond)
+	for _, fault := range []struct {
+		text string // in place of message 50
+		want string
+	}{
+		{"Message #51", "message 50 of sender 0 is lost: number 51 came instead"},
+		{"Message #49", "message 49 of sender 0 is repeated"},
+		{"Message #5x", "message 50 is damaged: byte 10 is 0x78, want 0x30"},
+		{"Message", "message 50 has the wrong size: got 7 bytes, want 11"},
+	} {
+		for _, start := range burstStarts {
+			_, text := measure(t, "1x", func(b *testing.B, tb session.TB) {
+				u := newBursts(b, 100)
+				start.run(b, func() *session.Session { return open(tb, "tcp") }, u, func(r *session.Role, at *session.Address) error {
+					push, err := r.Bind(zmq.PUSH, at)
+					if err != nil {
+						return err
+					}
+					for i := range u.count {
+						text := payload.AppendText(nil, i)
+						if i == 50 {
+							text = []byte(fault.text)
+						}
+						if err := push.Send(text); err != nil {
+							return err
+						}
+					}
+					r.AwaitEnd()
+					return nil
+				})
+			})
+			for _, want := range []string{"receiver: recv tcp://", fault.want, "(0 sent, 51 received)"} {
+				if !strings.Contains(text, want) {
+					t.Errorf("%q, %s: failure %q, want %q in it", fault.text, start.name, text, want)
+				}
+			}
+		}
 	}
 }

@@ -32,12 +32,14 @@ var commands = []string{"internal/perf2bench", "internal/gate", "internal/interl
 // such a package.
 var plain = append([]string{
 	"internal",
+	"internal/affinity",
 	"internal/endpoint",
 	"internal/flags",
 	"internal/latency",
 	"internal/linkage",
 	"internal/metric",
 	"internal/payload",
+	"internal/progress",
 	"internal/subs",
 	"internal/z85",
 }, commands...)

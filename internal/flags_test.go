@@ -55,6 +55,15 @@ func TestFlagsRefused(t *testing.T) {
 		{"wait", "-1s"},
 		{"wait", "1h1s"},
 		{"wait", "forever"},
+		{"pin", "0"}, // would be one CPU for all, or one role left free
+		{"pin", "0,1,2"},
+		{"pin", "0-1"},
+		{"pin", "0,x"},
+		{"pin", "0,1023"}, // is not there
+		{"progress", ""},
+		{"progress", "nowhere/at/all"},
+		{"progress", "internal"}, // a directory
+		{"progress", "/dev/stdout"},
 		{"libzmq", "4.3"},
 		{"libzmq", "4.3.5-1"},
 		{"libzmq", ""},

@@ -69,7 +69,7 @@ func TestSignals(t *testing.T) {
 			t.Run(c.bench+"/"+sig.String(), func(t *testing.T) {
 				t.Parallel()
 				tmp := socketDir(t)
-				r := interrupted(t, tmp, sig, "-test.bench=^"+c.bench+"/", "-test.benchtime=2m", "-wait=2m")
+				r := interrupted(t, tmp, sig, nil, "-test.bench=^"+c.bench+"/", "-test.benchtime=2m", "-wait=2m")
 				for _, fault := range checkInterrupted(r, strings.ReplaceAll(strings.Join(c.roles, "\n"), "TMP", regexp.QuoteMeta(tmp))) {
 					t.Errorf("%s; output:\n%s", fault, r.output)
 				}
@@ -92,9 +92,9 @@ func socketDir(t *testing.T) string {
 	return dir
 }
 
-// interrupted starts the suite with TMPDIR=tmp, sends it sig when it measures,
-// and waits for its end.
-func interrupted(t *testing.T, tmp string, sig os.Signal, args ...string) run {
+// interrupted starts the suite with TMPDIR=tmp, sends it sig when it measures and
+// look, unless it is nil, has looked at the process, and waits for its end.
+func interrupted(t *testing.T, tmp string, sig os.Signal, look func(pid int), args ...string) run {
 	t.Helper()
 	out := &begun{header: make(chan struct{})}
 	cmd := inRoot(t.Context(), suite(t), append([]string{"-test.run=^$"}, args...)...)
@@ -134,6 +134,9 @@ func interrupted(t *testing.T, tmp string, sig os.Signal, args ...string) run {
 		case <-limit:
 			stop(fmt.Sprintf("it does not measure after %v", longest))
 		}
+	}
+	if look != nil {
+		look(cmd.Process.Pid)
 	}
 	if err := cmd.Process.Signal(sig); err != nil {
 		stop(err.Error())

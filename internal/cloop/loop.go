@@ -40,6 +40,13 @@ func NewLoop(size, sender, senders int) *Loop {
 	return &Loop{C.cloop_loop{size: C.uint64_t(size), sender: C.uint64_t(sender), senders: C.uint64_t(senders)}}
 }
 
+// Fill makes a flood write that to its messages, and a receiver expect it.
+func (l *Loop) Fill(f payload.Fill) { l.c.fill = C.int64_t(f) }
+
+// From returns how many messages from a sender passed the check. It is for the
+// goroutine of the loop.
+func (l *Loop) From(sender int) int64 { return int64(l.c.next[sender]) }
+
 // Counts returns how many messages the loop has sent and received. Any
 // goroutine may ask at any time.
 func (l *Loop) Counts() (sent, received int64) {

@@ -31,6 +31,7 @@ typedef struct {
 // stop are used by other threads meanwhile.
 typedef struct {
 	uint64_t size;       // of each message, in bytes
+	int64_t fill;        // what is written to it, see message_fill_* in message.h
 	uint64_t sender;     // number of the one that floods
 	uint64_t senders;    // how many share the receiver
 	int64_t stop;        // set to end a flood

@@ -14,6 +14,10 @@ enum {
 	message_header = 8,
 	message_window = 4096,
 	message_bits = 56,
+	message_fill_pattern = 0, // payload.Fill of the Go side
+	message_fill_none = 1,
+	message_fill_zero = 2,
+	message_zero_every = 1024,
 	histogram_sub_bits = 7,
 	histogram_buckets = 4608,
 	fault_lost = 1,
@@ -31,6 +35,13 @@ static inline uint8_t message_pattern(uint64_t i) {
 static inline void message_fill(uint8_t *msg, uint64_t size) {
 	for (uint64_t i = 0; i < size; i++)
 		msg[i] = message_pattern(i);
+}
+
+// message_compares tells whether the bytes of the message with that number are
+// compared.
+static inline int message_compares(const cloop_loop *l, uint64_t number) {
+	return l->fill == message_fill_pattern ||
+		(l->fill == message_fill_zero && number % message_zero_every == 0);
 }
 
 // message_number writes the header of the message with that number.
@@ -71,12 +82,12 @@ static inline int message_compare(cloop_loop *l, const uint8_t *msg, const uint8
 // message_check checks a message of length bytes against want, a whole one. It
 // returns 0, or -1 with errno and the fault set.
 static inline int message_check(cloop_loop *l, const uint8_t *msg, uint64_t length, const uint8_t *want) {
-	uint64_t lo = 0, hi = length;
+	uint64_t lo = 0, hi = length, number = l->next[0];
 
 	if (length != l->size)
 		return loop_fault(l, fault_size, 0, l->size, length);
 	if (length >= message_header) {
-		uint64_t head = 0, sender, number;
+		uint64_t head = 0, sender;
 
 		for (int i = 0; i < message_header; i++)
 			head |= (uint64_t)msg[i] << 8 * i;
@@ -92,6 +103,8 @@ static inline int message_check(cloop_loop *l, const uint8_t *msg, uint64_t leng
 	} else {
 		l->next[0]++;
 	}
+	if (!message_compares(l, number))
+		return 0;
 	if (hi - lo > message_window) {
 		if (l->from < lo || l->from >= hi)
 			l->from = lo;

@@ -36,6 +36,14 @@ type Flags struct {
 	// an hour.
 	Wait time.Duration
 
+	// Pin is the CPU of the role under the clock and that of its peers, both of
+	// them allowed for this process. It is nil if -pin is not given.
+	Pin *[2]int
+
+	// Progress is the file that gets a line a second while a stream is measured,
+	// or empty if none does. Nobody has opened it yet.
+	Progress string
+
 	// Libzmq is the version that the version test demands, as in "4.3.5", or
 	// empty if any will do.
 	Libzmq string
@@ -66,9 +74,9 @@ type definition struct {
 	value string // what it is if not given; empty for nothing
 	usage string
 
-	// demand marks a flag that changes no measurement, only what is demanded
-	// of the run: it is not part of the configuration.
-	demand bool
+	// aside marks a flag that changes no measurement, only what is demanded or
+	// seen of the run: it is not part of the configuration.
+	aside bool
 
 	// parse sets the flag's field, or says what is wrong with the text.
 	parse func(f *Flags, text string) error
@@ -80,8 +88,12 @@ var definitions = []definition{
 		usage: "high-water mark of every socket in `messages`, 0 for no limit (default: each benchmark's own, mostly libzmq's 1000)"},
 	{name: "iothreads", value: "1", parse: parseIOThreads,
 		usage: "I/O `threads` of each context, 1 to 64"},
-	{name: "libzmq", demand: true, parse: parseLibzmq,
+	{name: "libzmq", aside: true, parse: parseLibzmq,
 		usage: "fail unless exactly this `version` of libzmq is loaded, as in 4.3.5"},
+	{name: "pin", parse: parsePin,
+		usage: "`CPUs` of the role under the clock and of its peers, with a comma between them, as in 2,3 (default: no role is pinned but those of BenchmarkPinned)"},
+	{name: "progress", aside: true, parse: parseProgress,
+		usage: "`file` that gets a line a second while a stream is measured: what came, its rate, and the total; it may be /dev/tty"},
 	{name: "size", parse: parseSizes,
 		usage: "message sizes in `bytes`, with commas between them, as in 1,100,65536 (default: each benchmark's own)"},
 	{name: "wait", value: "10s", parse: parseWait,
@@ -133,12 +145,13 @@ type Setting struct {
 // Changed returns the flags that change what is measured and whose value is
 // not the default, in the order of their names. A default that is written out,
 // in whatever form, is no change: -wait 10000ms is 10s. Nor is -libzmq, which
-// demands and does not set; the header of a run has the version as "libzmq".
+// demands and does not set (the header of a run has the version as "libzmq"), nor
+// -progress.
 // The flags must have passed [Set.Parse].
 func (s *Set) Changed() []Setting {
 	var changed []Setting
 	for _, d := range definitions {
-		if d.demand {
+		if d.aside {
 			continue
 		}
 		v := s.values[d.name]

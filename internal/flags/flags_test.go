@@ -50,6 +50,7 @@ func TestParse(t *testing.T) {
 		{[]string{"-size=0"}, func(f *flags.Flags) { f.Sizes = []int{0} }, "an empty message"},
 		{[]string{"-size=2147483647"}, func(f *flags.Flags) { f.Sizes = []int{2147483647} }, "Z25: the largest message"},
 		{[]string{"-size=100,1"}, func(f *flags.Flags) { f.Sizes = []int{100, 1} }, "the order is the user's"},
+		{[]string{"-progress=/dev/tty"}, func(f *flags.Flags) { f.Progress = "/dev/tty" }, "a file that need not be there"},
 		{[]string{"-hwm=0"}, func(f *flags.Flags) { f.HWM = 0 }, "no limit"},
 		{[]string{"-hwm=2147483647"}, func(f *flags.Flags) { f.HWM = 2147483647 }, "highest"},
 		{[]string{"-iothreads=64"}, func(f *flags.Flags) { f.IOThreads = 64 }, "highest"},
@@ -115,6 +116,7 @@ func TestChanged(t *testing.T) {
 		{[]string{"-wait=10000ms"}, nil, "a default in another form"},
 		{[]string{"-wait=20000ms"}, settings{{"wait", "20000ms"}}, "the value as written"},
 		{[]string{"-wait=1m", "-size=1,100", "-hwm=0"}, settings{{"hwm", "0"}, {"size", "1,100"}, {"wait", "1m"}}, "in the order of names"},
+		{[]string{"-progress=x"}, nil, "would keep benchstat from comparing what is the same"},
 		{[]string{"-libzmq=4.3.5"}, nil, "would hide the header's libzmq line, which is the version loaded"},
 	} {
 		set := register(t, c.args...)
@@ -156,7 +158,7 @@ func TestUsage(t *testing.T) {
 		t.Errorf("definitions are not in the order of names (-definitions +sorted):\n%s", diff)
 	}
 	fs.PrintDefaults()
-	for _, want := range []string{"-hwm messages\n", "mostly libzmq's 1000)", "-iothreads threads\n", "(default 1)", "-libzmq version\n", "-size bytes\n", "-wait duration\n", "(default 10s)"} {
+	for _, want := range []string{"-hwm messages\n", "mostly libzmq's 1000)", "-iothreads threads\n", "(default 1)", "-libzmq version\n", "-pin CPUs\n", "-progress file\n", "-size bytes\n", "-wait duration\n", "(default 10s)"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("the usage is without %q:\n%s", want, &out)
 		}

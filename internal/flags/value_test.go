@@ -59,6 +59,7 @@ func TestValueRefused(t *testing.T) {
 		{"wait", "10.0000001ms", "would be rounded to 10ms", "seven digits of a millisecond"},
 		{"wait", "10000000.5ns", "would be rounded to 10ms", "half a nanosecond"},
 		{"wait", "3600.0000000001s", "would be rounded to 1h0m0s", "too long by less than a nanosecond"},
+		{"progress", "", "is no file [name one, or /dev/tty]", "an unset variable of a script"},
 		{"libzmq", "", version, "an unset variable would switch the demand off"},
 		{"libzmq", "4.3", version, "patch forgotten"},
 		{"libzmq", "4", version, "a name of the library file"},

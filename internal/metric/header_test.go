@@ -38,6 +38,9 @@ Unit B/op better=lower assume=nothing
 Unit allocs/op better=lower assume=nothing
 Unit cpu-ns/op better=lower assume=nothing
 Unit cgo-calls/op better=lower assume=nothing
+Unit fairness better=higher assume=nothing
+Unit send-ns better=lower assume=nothing
+Unit recv-ns better=lower assume=nothing
 Unit B/key better=lower assume=exact
 libzmq: 4.3.5
 size: 1,100
@@ -98,7 +101,7 @@ func TestHeaderReadBack(t *testing.T) {
 		"ns/op": -1, "one-way-ns": -1, "p50-ns": -1, "p90-ns": -1, "p99-ns": -1, "p99.9-ns": -1, "max-ns": -1,
 		"service-p50-ns": -1, "service-p90-ns": -1, "service-p99-ns": -1, "service-p99.9-ns": -1, "service-max-ns": -1,
 		"rate-missed": -1, "late-p99-ns": -1, "msg/s": +1, "MB/s": +1, "B/op": -1, "allocs/op": -1,
-		"cpu-ns/op": -1, "cgo-calls/op": -1, "B/key": -1,
+		"cpu-ns/op": -1, "cgo-calls/op": -1, "fairness": +1, "send-ns": -1, "recv-ns": -1, "B/key": -1,
 	}
 	if diff := cmp.Diff(wantUnits, units); diff != "" {
 		t.Errorf("directions mismatch (-want +got):\n%s", diff)

@@ -35,6 +35,9 @@ var (
 	AllocsPerOp   = declare("allocs/op", lower, nothing, "Go heap allocations in an op, by all roles, as the whole process is counted.")
 	CPUNsPerOp    = declare("cpu-ns/op", lower, nothing, "Processor time of an op, user and system, of the whole process: both roles and libzmq's I/O threads.")
 	CgoPerOp      = declare("cgo-calls/op", lower, nothing, "Calls from Go into C in an op, by all roles.")
+	Fairness      = declare("fairness", higher, nothing, "Jain's index of the messages that came from each sender in the measured time: 1 if as many from all, 1/senders if from one alone.")
+	SendNs        = declare("send-ns", lower, nothing, "Time in which a burst was sent, from the beginning of the first call to the end of the last.")
+	RecvNs        = declare("recv-ns", lower, nothing, "Time in which a burst was received, from its first message to its last.")
 	BytesPerKey   = declare("B/key", lower, exact, "Bytes of memory that a subscription store holds for each of its keys.")
 )
 

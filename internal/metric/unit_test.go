@@ -35,6 +35,9 @@ func TestUnits(t *testing.T) {
 		{"allocs/op", "allocs/op", "lower", "nothing"},
 		{"cpu-ns/op", "cpu-sec/op", "lower", "nothing"},
 		{"cgo-calls/op", "cgo-calls/op", "lower", "nothing"},
+		{"fairness", "fairness", "higher", "nothing"},
+		{"send-ns", "send-sec", "lower", "nothing"},
+		{"recv-ns", "recv-sec", "lower", "nothing"},
 		{"B/key", "B/key", "lower", "exact"},
 	}
 	var got []row

@@ -14,18 +14,14 @@ const window = 4096
 // A Checker checks the messages that one receiver gets. It is not safe for
 // concurrent use.
 type Checker struct {
+	fill Fill
 	want []byte   // a whole message; its header is not used
 	next []uint64 // number expected next, by sender
 	from int      // where the next window begins
 }
 
-// NewChecker returns a Checker of messages of size bytes that come from
-// senders 0 to senders-1.
-func NewChecker(size, senders int) *Checker {
-	c := &Checker{want: make([]byte, size), next: make([]uint64, senders)}
-	fill(c.want)
-	return c
-}
+// NewChecker returns a Checker of messages with the pattern, see [Fill].
+func NewChecker(size, senders int) *Checker { return Pattern.NewChecker(size, senders) }
 
 // Check reports what is wrong with msg, the next message received, as a
 // [*Fault], or nil. It does not keep msg.
@@ -33,6 +29,7 @@ func (c *Checker) Check(msg []byte) error {
 	if len(msg) != len(c.want) {
 		return &Fault{Kind: WrongSize, Want: uint64(len(c.want)), Got: uint64(len(msg)), Index: c.count()}
 	}
+	number := c.next[0]
 	if len(msg) >= header {
 		sender, got := split(msg)
 		if sender >= len(c.next) {
@@ -42,8 +39,12 @@ func (c *Checker) Check(msg []byte) error {
 			return c.misplaced(sender, want, got)
 		}
 		c.next[sender]++
+		number = got
 	} else {
 		c.next[0]++
+	}
+	if !c.fill.compares(number) {
+		return nil
 	}
 	return c.pattern(msg)
 }
@@ -65,7 +66,10 @@ func split(msg []byte) (sender int, number uint64) {
 	return int(head >> numberBits), head & numberMask
 }
 
-// pattern compares msg, whose length is right, with the pattern.
+// From is the count of messages from a sender that passed the check.
+func (c *Checker) From(sender int) int64 { return int64(c.next[sender]) }
+
+// pattern compares msg, whose length is right, with what was written.
 func (c *Checker) pattern(msg []byte) error {
 	lo, hi := min(header, len(msg)), len(msg)
 	if len(msg) < header {

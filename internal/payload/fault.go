@@ -47,7 +47,12 @@ func (f *Fault) Error() string {
 // something is missing; only later messages tell whether it is lost, late or
 // damaged, see [Explain].
 func (c *Checker) misplaced(sender int, want, got uint64) *Fault {
-	f := &Fault{Kind: Lost, Sender: sender, Want: want, Got: got, Index: c.count()}
+	return displaced(sender, want, got, c.count())
+}
+
+// displaced is misplaced after index messages that passed the check.
+func displaced(sender int, want, got, index uint64) *Fault {
+	f := &Fault{Kind: Lost, Sender: sender, Want: want, Got: got, Index: index}
 	if got < want {
 		f.Kind = Repeated
 	}

@@ -33,24 +33,74 @@ func fill(msg []byte) {
 	}
 }
 
+// A Fill is what a sender writes to each message beside its number. Nothing but
+// Pattern lets the receiver see whether every byte of a message arrived.
+type Fill int
+
+const (
+	// Pattern is the bytes of the layout above.
+	Pattern Fill = iota
+
+	// None is nothing: the bytes are what the memory of the message held. The
+	// receiver checks the length and the number, and can check no more.
+	None
+
+	// Zero is zeros, written anew to every message. The receiver checks the length
+	// and the number, and the zeros of one message in 1024: looking at all of
+	// them would cost it as much as writing costs the sender, which is what a
+	// comparison with None is to show.
+	Zero
+)
+
+// String returns the value of fill= in a benchmark's name.
+func (f Fill) String() string { return [...]string{"pattern", "none", "zero"}[f] }
+
+// zeroEvery is how many messages come for each whose zeros are compared.
+const zeroEvery = 1024
+
+// compares reports whether the bytes of the message of that number are compared.
+func (f Fill) compares(number uint64) bool {
+	return f == Pattern || f == Zero && number%zeroEvery == 0
+}
+
+// whole returns a message without its number.
+func (f Fill) whole(size int) []byte {
+	msg := make([]byte, size)
+	if f == Pattern {
+		fill(msg)
+	}
+	return msg
+}
+
+// NewWriter returns a Writer of messages of size bytes that are filled so.
+// sender, below [MaxSenders], tells the senders of one receiver apart.
+func (f Fill) NewWriter(size, sender int) *Writer {
+	return &Writer{msg: f.whole(size), zero: f == Zero, next: uint64(sender) << numberBits}
+}
+
+// NewChecker returns a Checker of messages of size bytes that are filled so and
+// come from senders 0 to senders-1.
+func (f Fill) NewChecker(size, senders int) *Checker {
+	return &Checker{fill: f, want: f.whole(size), next: make([]uint64, senders)}
+}
+
 // A Writer makes the messages of one sender, one after the other, in one
 // buffer. It is not safe for concurrent use.
 type Writer struct {
 	msg  []byte
+	zero bool   // it is zeroed for each message
 	next uint64 // number of the next message, with the sender above it
 }
 
-// NewWriter returns a Writer of messages of size bytes. sender, below
-// [MaxSenders], tells the senders of one receiver apart.
-func NewWriter(size, sender int) *Writer {
-	w := &Writer{msg: make([]byte, size), next: uint64(sender) << numberBits}
-	fill(w.msg)
-	return w
-}
+// NewWriter returns a Writer of messages with the pattern, see [Fill].
+func NewWriter(size, sender int) *Writer { return Pattern.NewWriter(size, sender) }
 
 // Next returns the next message. The bytes belong to the Writer and change
 // with the following call.
 func (w *Writer) Next() []byte {
+	if w.zero {
+		clear(w.msg)
+	}
 	if len(w.msg) >= header {
 		binary.LittleEndian.PutUint64(w.msg, w.next)
 	}

@@ -107,6 +107,58 @@ func TestFaults(t *testing.T) {
 	}
 }
 
+// TestFill: what is written beside the number is what Fill says, and so is what
+// the receiver notices of it.
+func TestFill(t *testing.T) {
+	w, c := Zero.NewWriter(100, 3), Zero.NewChecker(100, 4)
+	for i := range 2 * zeroEvery {
+		msg := w.Next()
+		if slices.Max(msg[header:]) != 0 {
+			t.Fatalf("message %d is not zero: %v", i, msg)
+		}
+		if err := c.Check(msg); err != nil {
+			t.Fatal(err)
+		}
+		copy(msg[header:], "what the next message must not have")
+	}
+	if got := c.From(3); got != 2*zeroEvery || c.From(0) != 0 {
+		t.Errorf("From(3) = %d, From(0) = %d, want %d and 0", got, c.From(0), 2*zeroEvery)
+	}
+	for _, test := range []struct {
+		fill Fill
+		at   int // the message whose last byte is changed
+		want string
+	}{
+		{None, 0, ""}, {None, 1, ""}, {None, zeroEvery, ""},
+		{Zero, 0, "message 0 is damaged: byte 99 is 0x01, want 0x00"}, {Zero, 1, ""}, {Zero, zeroEvery - 1, ""},
+		{Zero, zeroEvery, "message 1024 is damaged: byte 99 is 0x01, want 0x00"},
+	} {
+		w, c := test.fill.NewWriter(100, 0), test.fill.NewChecker(100, 1)
+		var got string
+		for i := 0; i <= zeroEvery && got == ""; i++ {
+			msg := slices.Clone(w.Next())
+			if i == test.at {
+				msg[99] = 1
+			}
+			if err := c.Check(msg); err != nil {
+				got = err.Error()
+			}
+		}
+		if got != test.want {
+			t.Errorf("fill=%v, a byte of message %d: %q, want %q", test.fill, test.at, got, test.want)
+		}
+	}
+	for _, fill := range []Fill{Pattern, None, Zero} { // the numbers are seen whatever the fill
+		var msgs [][]byte
+		for w := fill.NewWriter(64, 0); len(msgs) < 40; {
+			msgs = append(msgs, slices.Clone(w.Next()))
+		}
+		if err := receive(fill.NewChecker(64, 1), slices.Delete(msgs, 5, 6)); err == nil || !strings.Contains(err.Error(), "message 5 of sender 0 is lost") {
+			t.Errorf("fill=%v: %v, want message 5 lost", fill, err)
+		}
+	}
+}
+
 func TestSmallMessagesAreComparedWhole(t *testing.T) {
 	for size := 1; size < header; size++ {
 		msgs := stream(3, size, 0)

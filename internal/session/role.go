@@ -53,7 +53,7 @@ func (r *Role) run(role func(*Role) error) {
 			r.session.blame(r)
 		}
 	}()
-	r.err = role(r)
+	r.err = r.pinned(role)
 }
 
 // finish makes the role one that has returned, which the watchdog leaves
@@ -104,7 +104,7 @@ func (r *Role) context() (*context, error) {
 		r.own = s.contexts[0]
 		return r.own, nil
 	}
-	c, err := newContext(r.name, s.conf.IOThreads)
+	c, err := s.newContext(r)
 	if err != nil {
 		return nil, err
 	}

@@ -52,6 +52,11 @@ type Config struct {
 	// it is nil, such a handshake ends the session, unless it may be a stranger's:
 	// a peer is in already, or the user chose the endpoint.
 	Refused func(error)
+
+	// CPUs, if not nil, are that of the role under the clock and that of its
+	// peers: each role is locked to a thread which runs there and nowhere else,
+	// see pin.go.
+	CPUs *[2]int
 }
 
 // grace is how much longer than its sockets may linger a session takes to end
