@@ -4,7 +4,9 @@ package session
 
 import (
 	"fmt"
+	"runtime"
 	"sync"
+	"time"
 
 	zmq "github.com/pebbe/zmq4"
 )
@@ -18,7 +20,8 @@ type context struct {
 
 	mu         sync.Mutex
 	terminated bool
-	open       int // sockets
+	open       int  // sockets
+	owed       bool // sockets were closed whose descriptors may not be back
 }
 
 // room is how many descriptors must be free before a context is made, besides
@@ -63,8 +66,39 @@ func (c *context) start() error {
 	return nil
 }
 
+// spare is how many descriptors must be free before a socket is opened, or those
+// of closed sockets are waited for. A socket with a monitor, its connection and
+// the other end take 5. A pair of roles leaves that many where there was room for
+// a context.
+const spare = 16
+
+// awaitSpare waits for descriptors of sockets that were closed. zmq_close returns
+// at once, and libzmq's own thread closes them later, so who opens and closes
+// sockets without a pause may get far ahead of it, and run out.
+func (c *context) awaitSpare() {
+	c.mu.Lock()
+	owed := c.owed
+	c.mu.Unlock()
+	if !owed {
+		return
+	}
+	for limit := time.Now().Add(settle); time.Now().Before(limit); {
+		if n, ok := free(); !ok || n >= spare {
+			return
+		}
+		noneSpare()
+		runtime.Gosched()
+	}
+	c.mu.Lock()
+	c.owed = false
+	c.mu.Unlock()
+}
+
+var noneSpare = func() {} // for a test
+
 // socket opens a socket. After terminate it returns ETERM.
 func (c *context) socket(t zmq.Type) (*zmq.Socket, error) {
+	c.awaitSpare()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.terminated {
@@ -100,6 +134,7 @@ func (c *context) close(z *zmq.Socket) {
 	z.Close()
 	c.mu.Lock()
 	c.open--
+	c.owed = true
 	c.mu.Unlock()
 }
 

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	zmq "github.com/pebbe/zmq4"
 )
 
 // leaveFree lowers the limit of this process until n descriptors are free.
@@ -74,6 +76,45 @@ func TestFewDescriptorsForLong(t *testing.T) {
 	if out, code := child(t, "go"); code != 0 {
 		t.Errorf("exit %d: %s", code, out)
 	}
+}
+
+// Z24: a socket waits for the descriptors of those that were closed before, which
+// libzmq gives back when it gets to it.
+func TestSpareDescriptors(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("what is free is seen through /proc, which is Linux's")
+	}
+	if os.Getenv(childKey) == "" {
+		if out, code := child(t, "go"); code != 0 {
+			t.Errorf("exit %d: %s", code, out)
+		}
+		return
+	}
+	c, err := newContext("test", 1) // it has closed a socket
+	if err != nil {
+		t.Fatal(err)
+	}
+	late := make([]*os.File, 20) // in place of what libzmq holds for sockets that were closed
+	for i := range late {
+		if late[i], err = os.Open(os.DevNull); err != nil {
+			t.Fatal(err)
+		}
+	}
+	leaveFree(t, 0)
+	waited := 0
+	noneSpare = func() {
+		waited++
+		for _, f := range late {
+			f.Close()
+		}
+	}
+	z, err := c.socket(zmq.PAIR)
+	if err != nil || waited != 1 {
+		t.Fatalf("waited %d times, %v, want 1 and no error", waited, err)
+	}
+	c.close(z)
+	c.terminate()
+	<-c.ended
 }
 
 // Z24: contexts with many I/O threads take two descriptors for each. A role that
