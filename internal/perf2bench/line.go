@@ -59,9 +59,10 @@ func line(k kind, label, rest string) (entry struct {
 
 // failures are what the tools, libzmq's assertions and the shell print when a
 // tool fails.
-var failures = regexp.MustCompile(`^error in \w+(:|$)` +
-	`|^message of incorrect size received` +
-	`|^usage: (` + tools + `) ` +
+var failures = regexp.MustCompile(`(^|[ \t])error in (zmq_\w+:|_beginthreadex$|WaitForSingleObject$|CloseHandle$|pthread_\w+:)` +
+	`|(^|[ \t])message of incorrect size received$` +
+	`|(^|[ \t])usage: (` + tools + `) <` +
+	`|(^|[ \t])invalid response (value|length): expected 1, received ` +
 	`| failed.*, errno = [0-9]+ \(` +
 	`|Assertion .*failed` +
 	`|\((\S*/)?src/\w+\.[ch]pp:[0-9]+\)$` +
@@ -87,11 +88,11 @@ func clean(text string) string {
 // background; but what the shell traces with set -x is never one. The last line
 // of a file that does not end may be cut off within the label.
 func classify(text string, last bool) (k kind, numbers []string) {
-	if failures.MatchString(text) {
-		return failure, nil
-	}
-	if strings.HasPrefix(text, "+") {
+	switch {
+	case strings.HasPrefix(text, "+"):
 		return other, nil
+	case failures.MatchString(text):
+		return failure, nil
 	}
 	start := strings.TrimLeft(text, " \t")
 	for _, p := range patterns {
