@@ -35,7 +35,7 @@ package subs
 //	a key is in one place: below a root, among the few, or in the radix tree
 //	len(key) >= the edges on the way to it
 //	the count of a node or root == the number of slots below it, > 0 for a node
-//	two slots with one hash: never two nodes, nor two keys of one node
+//	two slots with one hash: never two nodes, nor two keys at one level below a root
 //	n > 0 for the last of the roots
 //
 // Limits: a key of 64 MiB, a chunk beyond 131072 (16 GiB of short keys), an edge

@@ -11,8 +11,8 @@ package subs
 //	info    31  26 25                 0
 //	        home  │ number of bytes
 //
-// A record holds a key and the number of references to it, or a node: its hash,
-// and the number of slots below it. A record with refs == 0 is dead. home says
+// A record holds a key and the number of references to it, or a node: its hash and
+// the seed of that, and the number of slots below it. A record with refs == 0 is dead. home says
 // where the record's slot is: a root and a depth, or one of the two values
 // below.
 //

@@ -3,6 +3,7 @@ package subs
 // Where a new key goes: below a root, among the few, or into the radix tree.
 
 import (
+	"encoding/binary"
 	"math/bits"
 	"math/rand/v2"
 )
@@ -93,8 +94,8 @@ func (h *Hash) place(c int, key []byte, ref uint32) bool {
 	edge, seed := h.walk(&p, key)
 	for p.depth < maxDepth && len(key) >= edge {
 		x := h.hash(seed, key, edge)
-		other, node := h.clash(&p, x)
-		if node {
+		other, taken := h.clash(&p, x)
+		if taken {
 			return false
 		}
 		if other == noRef {
@@ -119,30 +120,27 @@ func (h *Hash) place(c int, key []byte, ref uint32) bool {
 		if !h.divide(&p, x, other, next) {
 			return false
 		}
-		p.x[p.depth] = x
-		p.depth++
 		edge, seed = next, x+nextLevel
 	}
 	return false
 }
 
-// divide turns the slot of other into a node, with other alone below it.
+// divide turns the slot of other into a node, with other alone below it. It moves p
+// on to there.
 func (h *Hash) divide(p *path, x uint64, other uint32, edge int) bool {
-	var id [8]byte
-	for i := range id {
-		id[i] = byte(x >> (8 * i))
-	}
-	node, ok := h.alloc(id[:], homeNode+p.home())
+	id := binary.LittleEndian.AppendUint64(make([]byte, 0, 16), x)
+	node, ok := h.alloc(binary.LittleEndian.AppendUint64(id, h.seed(p)), homeNode+p.home())
 	if !ok {
 		return false
 	}
+	p.x[p.depth], p.nodes[p.depth] = x, edgeSlot(node, edge)
+	p.depth++
 	below := h.hash(x+nextLevel, h.key(other), edge)
-	if !h.insert(below, keySlot(other)) {
+	if _, taken := h.clash(p, below); taken || !h.insert(below, keySlot(other)) {
 		h.kill(node)
 		return false
 	}
-	h.setHome(other, p.home()+1)
+	h.setHome(other, p.home())
 	h.replace(x, keySlot(other), edgeSlot(node, edge))
-	p.nodes[p.depth] = edgeSlot(node, edge)
 	return true
 }

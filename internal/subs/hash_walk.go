@@ -46,7 +46,7 @@ func (h *Hash) walk(p *path, key []byte) (edge int, seed uint64) {
 		for _, s := range h.found(buf[:0], x) {
 			switch ref := s.ref(); {
 			case s.isNode():
-				if h.home(ref) == p.home()+homeNode && load(h.record(ref), headSize) == x {
+				if rec := h.record(ref); h.home(ref) == p.home()+homeNode && load(rec, headSize) == x && load(rec, headSize+8) == seed {
 					node = s
 				}
 			case h.home(ref) == p.home() && bytes.Equal(h.key(ref), key):
@@ -63,23 +63,44 @@ func (h *Hash) walk(p *path, key []byte) (edge int, seed uint64) {
 	return
 }
 
-// clash returns the record of the key that has the hash x in the same node as key
-// would, and whether there is a node with this hash at another level.
-func (h *Hash) clash(p *path, x uint64) (other uint32, node bool) {
+// clash returns the record of the key that has the hash x in the node that p ends
+// in, and whether x is taken: by a node, or by a key in another node at this level.
+func (h *Hash) clash(p *path, x uint64) (other uint32, taken bool) {
 	var buf [probes * lineSlots]slot
 	for _, s := range h.found(buf[:0], x) {
 		ref := s.ref()
 		if s.isNode() {
-			node = node || load(h.record(ref), headSize) == x
+			taken = taken || load(h.record(ref), headSize) == x
 		} else if h.home(ref) == p.home() {
-			// It may be in another node, and agree in the table's bits alone.
+			// It may agree in the table's bits alone.
 			q := path{root: p.root}
-			if h.walk(&q, h.key(ref)); q.x[q.depth] == x {
+			if h.walk(&q, h.key(ref)); q.x[q.depth] != x {
+				continue
+			}
+			if q.parent() == p.parent() {
 				other = ref
+			} else {
+				taken = true
 			}
 		}
 	}
-	return other, node
+	return other, taken
+}
+
+// seed returns the seed of the node that p ends in.
+func (h *Hash) seed(p *path) uint64 {
+	if p.depth == 0 {
+		return h.roots[p.root].seed
+	}
+	return p.x[p.depth-1] + nextLevel
+}
+
+// parent returns the record of the node that p ends in, or noRef for a root.
+func (p *path) parent() uint32 {
+	if p.depth == 0 {
+		return noRef
+	}
+	return p.nodes[p.depth-1].ref()
 }
 
 // grown adds to the count of the node that the last slot on p is in.
