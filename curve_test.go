@@ -515,6 +515,153 @@ func isCurve(z *zmq.Socket) error {
 	return err
 }
 
+// versions is what libzmq does where it is not what one would expect, and in which
+// version: with a ZAP domain that nobody looks after, and with the option
+// ZMQ_ZAP_ENFORCE_DOMAIN, which is off by default (libzmq issue 2711, pull request
+// 2773). TestDomains holds the library that is loaded against it. The last row is
+// why the suite never sets the option: PLAIN without a domain ends the process when
+// the first client comes.
+var versions = []struct {
+	mech, domain string
+	enforce      bool
+	in434, in435 string
+	why          string
+}{
+	{"null", "", false, "let in", "let in", "no domain, no question"},
+	{"null", "global", false, "let in", "let in", "nobody answers, and so it is yes (Z39)"},
+	{"curve", "", false, "let in", "let in", "encrypted, and not authenticated"},
+	{"curve", "global", false, "let in", "let in", "nobody answers, and so it is yes (Z39)"},
+	{"plain", "", false, noHandler, noHandler, "PLAIN always asks"},
+	{"plain", "global", false, noHandler, noHandler, "likewise"},
+	{"null", "", true, "let in", "let in", "no domain to enforce"},
+	{"null", "global", true, noHandler, noHandler, "enforced"},
+	{"curve", "", true, "let in", "let in", "no domain to enforce"},
+	{"curve", "global", true, noHandler, noHandler, "enforced"},
+	{"plain", "global", true, noHandler, noHandler, "enforced"},
+	{"plain", "", true, asserted, asserted, "plain_server.cpp"},
+}
+
+const (
+	noHandler = "no ZAP handler is there"
+	asserted  = "Assertion failed: zap_required ()"
+
+	// enforcing is a zmq_bind that first sets the option, for which the binding has no
+	// call.
+	enforcing = `#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stddef.h>
+#include <string.h>
+int zmq_setsockopt(void *socket, int option, const void *value, size_t size);
+int zmq_bind(void *socket, const char *at) {
+	int on = 1, ZMQ_ZAP_ENFORCE_DOMAIN = 93;
+	if (strncmp(at, "inproc:", 7) != 0 && zmq_setsockopt(socket, ZMQ_ZAP_ENFORCE_DOMAIN, &on, sizeof on) != 0)
+		return -1;
+	return ((int (*)(void *, const char *)) dlsym(RTLD_NEXT, "zmq_bind"))(socket, at);
+}`
+)
+
+// TestDomains lets a client come to a server that has no ZAP handler, in a process
+// of its own where that may end it.
+func TestDomains(t *testing.T) {
+	const key = "ZMQBENCH_TEST_DOMAINS" // in a child: which rows
+	if rows := os.Getenv(key); rows != "" {
+		for _, row := range strings.Fields(rows) {
+			i, _ := strconv.Atoi(row)
+			fmt.Printf("row %d: %s\n", i, strings.ReplaceAll(unasked(t, versions[i].mech, versions[i].domain), "\n", " "))
+		}
+		return
+	}
+	newPair(t) // or skip
+	enforced, dying := "", ""
+	said := map[int]string{}
+	for i, v := range versions {
+		switch {
+		case !v.enforce:
+			said[i] = unasked(t, v.mech, v.domain)
+		case v.in434 == asserted:
+			dying = fmt.Sprint(i)
+		default:
+			enforced += fmt.Sprint(" ", i)
+		}
+	}
+	if _, err := exec.LookPath("cc"); err == nil && runtime.GOOS == "linux" {
+		for _, rows := range []string{enforced, dying} {
+			t.Setenv(key, rows)
+			_, out := runWith(t, enforcing, "-test.run=^TestDomains$")
+			for row := range strings.FieldsSeq(rows) {
+				i, _ := strconv.Atoi(row)
+				said[i] = out // unless it came to an end
+				for line := range strings.Lines(out) {
+					if text, ok := strings.CutPrefix(line, "row "+row+": "); ok {
+						said[i] = text
+					}
+				}
+			}
+		}
+	}
+	for i, v := range versions {
+		want := map[string]string{"4.3.4": v.in434, "4.3.5": v.in435}[cloop.Version()]
+		if got, ok := said[i]; ok && !strings.Contains(got, want) {
+			t.Errorf("libzmq %s, mechanism %s, domain %q, enforced: %v: %q, want %s (%s)", cloop.Version(), v.mech, v.domain, v.enforce, got, want, v.why)
+		}
+	}
+}
+
+// unasked lets a client with the right keys come to a server without a handler, and
+// returns "let in" or what the session reported.
+func unasked(t *testing.T, mech, domain string) string {
+	var server, client session.Option
+	switch mech {
+	case "null":
+		server, client = session.ZAPDomain(""), session.ZAPDomain("")
+	case "plain":
+		server, client = session.PlainServer(), session.PlainClient("user", "password")
+	case "curve":
+		s, c := newPair(t), newPair(t)
+		server, client = session.CurveServer(s.secret), session.CurveClient(s.public, c.public, c.secret)
+	}
+	reported := &reports{TB: t}
+	got := false
+	func() {
+		defer func() { recover() }()
+		s := session.Open(reported, session.Config{Transport: "tcp", Wait: time.Second})
+		at := s.Address()
+		s.Go("client", func(r *session.Role) error {
+			push, err := r.Connect(zmq.PUSH, at, client)
+			if err != nil {
+				return err
+			}
+			if err := push.Send([]byte("let in")); err != nil {
+				return err
+			}
+			r.AwaitEnd()
+			return nil
+		})
+		s.Run("server", func(r *session.Role) error {
+			pull, err := r.Bind(zmq.PULL, at, server, session.ZAPDomain(domain))
+			if err != nil {
+				return err
+			}
+			_, err = pull.Recv()
+			got = err == nil
+			return err
+		})
+	}()
+	if got && reported.text == "" {
+		return "let in"
+	}
+	return reported.text
+}
+
+// Reports is a TB that keeps what a session reports, and does not fail for it.
+type reports struct {
+	testing.TB
+	text string
+}
+
+func (r *reports) Error(args ...any) { r.text += fmt.Sprintln(args...) }
+func (r *reports) Fatal(args ...any) { r.Error(args...); panic(r) }
+
 // TestVersions asks all who know which libzmq this is (A9, A10, A13). With
 // -libzmq it must be the one demanded.
 func TestVersions(t *testing.T) {

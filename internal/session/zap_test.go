@@ -125,7 +125,7 @@ func (g *gate) fails(t *testing.T, r *Role, name, want string, options ...Option
 	}
 }
 
-const unlisted = "not authenticated, ZAP status 400"
+const denied = "not authenticated, ZAP status 400"
 
 // TestZAP has a listed and an unlisted client for each mechanism (Z39), and
 // changes the list: the next handshake goes by it.
@@ -167,10 +167,10 @@ func TestZAP(t *testing.T) {
 			g.s.Run("clients", func(r *Role) error {
 				g.passes(t, r, "listed", test.listed)
 				if test.unlisted != nil {
-					g.fails(t, r, "unlisted", unlisted, test.unlisted)
+					g.fails(t, r, "unlisted", denied, test.unlisted)
 				}
 				list.set(test.delist)
-				g.fails(t, r, "not listed any more", unlisted, test.listed)
+				g.fails(t, r, "not listed any more", denied, test.listed)
 				list.set(test.list)
 				g.passes(t, r, "listed again", test.listed)
 				return nil
@@ -208,7 +208,7 @@ func TestZAPAnswers(t *testing.T) {
 			<-time.After(100 * time.Millisecond) // the fault itself
 			return frames("1.0", string(q[1]), "200", "OK", "alice", "\x01X\x00\x00\x00\x01y")
 		}, ""},
-		{"no", func(q [][]byte) [][]byte { return frames("1.0", string(q[1]), "400", "no", "", "") }, unlisted},
+		{"no", func(q [][]byte) [][]byte { return frames("1.0", string(q[1]), "400", "no", "", "") }, denied},
 		{"later", func(q [][]byte) [][]byte { return frames("1.0", string(q[1]), "300", "busy", "", "") }, "the ZAP handler could not tell, ZAP status 300"},
 		{"broken", func(q [][]byte) [][]byte { return frames("1.0", string(q[1]), "500", "oops", "", "") }, "not authenticated, ZAP status 500"},
 		{"other status", func(q [][]byte) [][]byte { return frames("1.0", string(q[1]), "999", "", "", "") }, "protocol error 0x20000004 (invalid status"},
