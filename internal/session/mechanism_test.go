@@ -70,6 +70,34 @@ func TestMechanisms(t *testing.T) {
 	}
 }
 
+// TestMechanismsApart has the client of one mechanism come to the server of
+// another of the same name, whose keys or password are others.
+func TestMechanismsApart(t *testing.T) {
+	for name, want := range map[string]string{
+		"plain": "receiver: handshake failed: not authenticated, ZAP status 400",
+		"curve": "receiver: handshake failed: protocol error 0x11000001 (cryptographic: a key is wrong)",
+	} {
+		m, other := mechanism(t, name), mechanism(t, name)
+		m.client = other.client
+		report := record(func(tb TB) {
+			s := Open(tb, Config{Transport: "tcp", Mechanism: m})
+			at := s.Address()
+			s.Go("sender", func(r *Role) error {
+				_, err := r.Connect(zmq.PUSH, at)
+				return err
+			})
+			s.Run("receiver", func(r *Role) error {
+				pull, err := r.Bind(zmq.PULL, at)
+				if err == nil {
+					_, err = pull.Recv()
+				}
+				return err
+			})
+		})
+		wantReport(t, report, want)
+	}
+}
+
 // TestMechanismRefused asks for mechanisms that are none, or over inproc (Z38).
 func TestMechanismRefused(t *testing.T) {
 	if _, err := NewMechanism("CURVE"); err == nil || err.Error() != `session: mechanism "CURVE" is not one of null, plain, curve` {
