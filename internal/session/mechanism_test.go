@@ -5,6 +5,7 @@ package session
 import (
 	"strings"
 	"testing"
+	"time"
 
 	zmq "github.com/pebbe/zmq4"
 )
@@ -80,7 +81,7 @@ func TestMechanismsApart(t *testing.T) {
 		m, other := mechanism(t, name), mechanism(t, name)
 		m.client = other.client
 		report := record(func(tb TB) {
-			s := Open(tb, Config{Transport: "tcp", Mechanism: m})
+			s := Open(tb, Config{Transport: "tcp", Mechanism: m, Wait: time.Second})
 			at := s.Address()
 			s.Go("sender", func(r *Role) error {
 				_, err := r.Connect(zmq.PUSH, at)
@@ -96,6 +97,28 @@ func TestMechanismsApart(t *testing.T) {
 		})
 		wantReport(t, report, want)
 	}
+}
+
+// TestMechanismUnseen connects where the bound side does not see the handshake: the
+// client's word is not enough.
+func TestMechanismUnseen(t *testing.T) {
+	m := mechanism(t, "plain")
+	report := record(func(tb TB) {
+		s := Open(tb, Config{Transport: "tcp", Mechanism: m, Wait: short})
+		at := s.Address()
+		s.Go("receiver", func(r *Role) error {
+			_, err := r.Bind(zmq.PULL, at)
+			r.AwaitEnd()
+			return err
+		})
+		s.Run("sender", func(r *Role) error {
+			<-at.bound
+			at.seen = &handshakes{} // at which nobody counts
+			_, err := r.Connect(zmq.PUSH, at)
+			return err
+		})
+	})
+	wantReport(t, report, "sender: await tcp://", "no progress for 200ms", "waiting for the handshake at the bound side")
 }
 
 // TestMechanismRefused asks for mechanisms that are none, or over inproc (Z38).

@@ -102,8 +102,13 @@ func (g *gate) passes(t *testing.T, r *Role, name string, options ...Option) {
 		t.Errorf("%s: %v, want it to be let in", name, err)
 		return
 	}
-	if got := <-g.got; got != "let in" {
-		t.Errorf("%s: the gate got %q", name, got)
+	select {
+	case got := <-g.got:
+		if got != "let in" {
+			t.Errorf("%s: the gate got %q", name, got)
+		}
+	case <-time.After(g.s.conf.Wait):
+		t.Fatalf("%s: the gate got nothing for %v", name, g.s.conf.Wait)
 	}
 }
 
@@ -112,11 +117,18 @@ func (g *gate) passes(t *testing.T, r *Role, name string, options ...Option) {
 func (g *gate) fails(t *testing.T, r *Role, name, want string, options ...Option) {
 	t.Helper()
 	err := attempt(r, g.at, options...)
-	if !errors.Is(err, ErrHandshake) && err == nil || !strings.Contains(fmt.Sprint(err), want) {
+	if !errors.Is(err, ErrHandshake) || !strings.Contains(fmt.Sprint(err), want) {
 		t.Errorf("%s: %v, want %s", name, err, want)
 	}
-	if err := <-g.refused; !errors.Is(err, ErrHandshake) || !strings.Contains(err.Error(), "gate: handshake failed: "+want) {
-		t.Errorf("%s: the gate says %v, want %s", name, err, want)
+	select {
+	case err := <-g.refused:
+		if !errors.Is(err, ErrHandshake) || !strings.Contains(err.Error(), "gate: handshake failed: "+want) {
+			t.Errorf("%s: the gate says %v, want %s", name, err, want)
+		}
+	case got := <-g.got:
+		t.Fatalf("%s: the gate got %q, want nothing", name, got)
+	case <-time.After(g.s.conf.Wait):
+		t.Fatalf("%s: the gate says nothing for %v, want %s", name, g.s.conf.Wait, want)
 	}
 	select {
 	case got := <-g.got:
