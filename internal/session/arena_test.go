@@ -35,7 +35,8 @@ func newArena(t *testing.T, transport, name string) *arena {
 func openArena(t *testing.T, tb TB, transport, name string) *arena {
 	t.Helper()
 	a := &arena{t: t, transport: transport, mechanism: name}
-	a.s = Open(tb, Config{Transport: transport, Mechanism: mechanism(t, name), Wait: patience})
+	// A bound socket has nothing to do while strangers are at another.
+	a.s = Open(tb, Config{Transport: transport, Mechanism: mechanism(t, name), Wait: 3 * patience})
 	for _, role := range roles {
 		a.bind(role.kind, role.peer, role.fits)
 	}

@@ -284,22 +284,18 @@ var attacks = []attack{
 		return nil
 	}},
 	{name: "stops reading", joins: true, run: func(c *crowd) error {
-		s, err := c.come(greeting(3, 1, c.mech(), 0), c.opening())
-		if err != nil {
-			return err
-		}
-		s.rude = true // to hear it all out would take long
-		var data []byte
+		data := bytes.Repeat(slices.Concat(frame(more, nil), frame(0, make([]byte, 8192))), 200)
 		switch c.fits {
 		case "SUB":
 			data = slices.Concat(frame(0, []byte{1}), zmtpCommand("SUBSCRIBE"))
 		case "PUSH", "PUB":
 			data = frame(0, []byte("to have said something"))
-		default:
-			for range 200 {
-				data = slices.Concat(data, frame(more, nil), frame(0, make([]byte, 8192)))
-			}
 		}
+		s, err := c.come(greeting(3, 1, c.mech(), 0), c.opening())
+		if err != nil {
+			return err
+		}
+		s.rude = true // to hear it all out would take long
 		for range many(5) {
 			if err := s.say(data); err != nil {
 				return err

@@ -25,7 +25,7 @@ type stranger struct {
 
 // patience is how long a stranger waits for the bound socket. It ends a test
 // that hangs, and measures nothing.
-const patience = 5 * time.Second
+const patience = 20 * time.Second
 
 // call connects a stranger to an endpoint of a session on this host.
 func call(endpoint string) (*stranger, error) {
