@@ -24,6 +24,7 @@ import (
 	"zmqbench/internal/latency"
 	"zmqbench/internal/metric"
 	"zmqbench/internal/payload"
+	"zmqbench/internal/progress"
 	"zmqbench/internal/session"
 )
 
@@ -433,11 +434,14 @@ func (t *tally) add() {
 func (t *tally) Counts() (sent, received int64) { return 0, t.received.Load() }
 
 // watch has -progress follow a receiver until the function that it returns is
-// called.
-func watch(b *testing.B, receiver session.Counter) (stop func()) {
-	return progressLog.Watch(b.Name(), func() int64 {
-		_, received := receiver.Counts()
-		return received
+// called. Parts of one count what the others do not.
+func watch(b *testing.B, parts ...session.Counter) (stop func()) {
+	return progressLog.Watch(b.Name(), func() (sum int64) {
+		for _, part := range parts {
+			_, received := part.Counts()
+			sum += received
+		}
+		return sum
 	})
 }
 
@@ -672,7 +676,7 @@ func (f *flow) receiveBatch(b *testing.B, in *session.Socket) (*measurement, err
 	}
 	var n int
 	receive := func(socket unsafe.Pointer) error { return batch.Receive(socket, n) }
-	defer watch(b, batch)()
+	defer watch(b, batch, f.seen)() // which has the first message and the rest
 	m := begin(b)
 	m.perMessage = true
 	b.ResetTimer()
@@ -1254,6 +1258,56 @@ func TestBurstFaults(t *testing.T) {
 					t.Errorf("%q, %s: failure %q, want %q in it", fault.text, start.name, text, want)
 				}
 			}
+		}
+	}
+}
+
+// TestProgress has every kind of stream write lines, with windows of a
+// millisecond: they have the benchmark's name, and their last total is what the
+// receiver got.
+func TestProgress(t *testing.T) {
+	t.Cleanup(func() { progressLog = nil })
+	newFlow := func(b *testing.B, senders int) *flow { return newFlow(b, 100, senders, hwm, senders) }
+	for name, kind := range map[string]struct {
+		benchtime string
+		total     int // 0 for whatever came
+		run       func(b *testing.B, tb session.TB)
+	}{
+		"zmq4": {"20000x", 20001, func(b *testing.B, tb session.TB) {
+			f := newFlow(b, 1)
+			stream(b, open(tb, "tcp"), f, f.sender(f.flood), f.receive)
+		}},
+		"batch": {"20000x", 20001, func(b *testing.B, tb session.TB) {
+			f := newFlowOf(b, b.N, 100, 1, hwm, 1)
+			stream(b, open(tb, "tcp"), f, f.sender(f.floodBatch), f.receiveBatch)
+		}},
+		"libzmq": {"100000x", 100001, func(b *testing.B, tb session.TB) {
+			f := newFlowOf(b, b.N, 100, 1, hwm, 1)
+			stream(b, open(tb, "tcp"), f, f.sender(f.floodC), f.receiveC)
+		}},
+		"kernel": {"200000x", 200001, func(b *testing.B, tb session.TB) {
+			f := newFlowOf(b, b.N, 100, 1, hwm, 1)
+			bareStream(b, open(tb, "tcp"), f, "tcp")
+		}},
+		"senders": {"20000x", 0, func(b *testing.B, tb session.TB) { shared(b, open(tb, "tcp"), newFlow(b, 4)) }},
+		"proxy":   {"20000x", 0, func(b *testing.B, tb session.TB) { pubSub(b, open(tb, "inproc"), 100, languages[0]) }},
+		"cold": {"3x", 30000, func(b *testing.B, tb session.TB) {
+			u := newBursts(b, 10000)
+			coldBursts(b, func() *session.Session { return open(tb, "tcp") }, u, u.sender)
+		}},
+		"warm": {"2x", 30000, func(b *testing.B, tb session.TB) {
+			u := newBursts(b, 10000)
+			warmBursts(b, func() *session.Session { return open(tb, "tcp") }, u, u.sender)
+		}},
+	} {
+		var text strings.Builder
+		progressLog = progress.New(&text, time.Millisecond)
+		result, failed := measure(t, kind.benchtime, kind.run)
+		lines := strings.Split(strings.TrimSpace(text.String()), "\n")
+		var total int
+		_, last, _ := strings.Cut(lines[len(lines)-1], "total=")
+		if _, err := fmt.Sscan(last, &total); err != nil || failed != "" || result.N == 0 || total < result.N || kind.total > 0 && total != kind.total {
+			t.Errorf("%s: the last of %d lines is %q, failures %q; want a total of %d (0: of what came)", name, len(lines), lines[len(lines)-1], failed, kind.total)
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"zmqbench/internal/affinity"
 	"zmqbench/internal/metric"
 )
 
@@ -159,9 +160,15 @@ func TestFlagSize(t *testing.T) {
 // header, so that benchstat compares no such run with one that is without.
 func TestFlagSettings(t *testing.T) {
 	t.Parallel()
-	r := execute(t, "-test.bench=Latency/transport=tcp", "-test.benchtime=1x", "-test.cpu=2", "-hwm=10", "-iothreads=2", "-size=8", "-wait=5s")
-	checkOutput(t, r, 2, 1, metric.Setting{Name: "hwm", Value: "10"}, metric.Setting{Name: "iothreads", Value: "2"},
-		metric.Setting{Name: "size", Value: "8"}, metric.Setting{Name: "wait", Value: "5s"})
+	args := []string{"-test.bench=Latency/transport=tcp", "-test.benchtime=1x", "-test.cpu=2", "-hwm=10", "-iothreads=2", "-size=8", "-wait=5s"}
+	settings := []metric.Setting{{Name: "hwm", Value: "10"}, {Name: "iothreads", Value: "2"}}
+	if cpus, err := affinity.Allowed(); err == nil {
+		pin := fmt.Sprintf("%d,%d", cpus[0], cpus[0])
+		args = append(args, "-pin="+pin)
+		settings = append(settings, metric.Setting{Name: "pin", Value: pin})
+	}
+	settings = append(settings, metric.Setting{Name: "size", Value: "8"}, metric.Setting{Name: "wait", Value: "5s"})
+	checkOutput(t, execute(t, args...), 2, 1, settings...)
 }
 
 // TestFlagSizeMemory: messages of the largest size pass as a value, but not in a
