@@ -34,7 +34,7 @@ func NewMechanism(name string) (Mechanism, error) {
 	case "null":
 		return Mechanism{name: name}, nil
 	case "plain":
-		user, password := rand.Text(), rand.Text()
+		user, password := "zmqbench", rand.Text()
 		return Mechanism{
 			name:   name,
 			server: []Option{PlainServer()},
