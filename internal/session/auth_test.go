@@ -65,16 +65,29 @@ func TestBindingAuth(t *testing.T) {
 	}
 }
 
-// startAuth starts the binding's handler. The one before may still be closing its
-// socket: AuthStop does not wait for that, and there is nothing else to wait for.
-func startAuth() (err error) {
-	for limit := time.Now().Add(time.Second); time.Now().Before(limit); {
-		if err = zmq.AuthStart(); err != zmq.EADDRINUSE {
-			return err
-		}
-		<-time.After(time.Millisecond) // each try takes a descriptor that is closed later, too
+// startAuth starts the binding's handler when the one before is gone. AuthStop does
+// not wait until that has closed its socket, and it closes whichever is then the
+// handler's: an AuthStart that comes too soon replaces it, and the old one keeps the
+// endpoint for ever. So another socket tries the endpoint first.
+func startAuth() error {
+	probe, err := zmq.NewSocket(zmq.REP)
+	if err != nil {
+		return err
 	}
-	return err
+	defer probe.Close()
+	for limit := time.Now().Add(5 * time.Second); ; {
+		if err = probe.Bind(zapEndpoint); err != zmq.EADDRINUSE || time.Now().After(limit) {
+			break
+		}
+		<-time.After(time.Millisecond) // there is no event to wait for
+	}
+	if err != nil {
+		return err
+	}
+	if err := probe.Unbind(zapEndpoint); err != nil {
+		return err
+	}
+	return zmq.AuthStart()
 }
 
 // authCycle starts the binding's handler, makes a round trip through it and stops
