@@ -61,6 +61,11 @@ const (
 
 // A Hash is a [Store] that finds the one key that can be a prefix of a message by
 // hashing, and compares once. The zero Hash is empty and ready to use.
+//
+// At worst Match takes 4·8 steps and then as long as that of a [Radix] with the same
+// keys: 8 µs where 1000 keys part one byte after the other. Add and Remove besides
+// may move a table, 1/128 of the slots, and an Add may place up to 8192 keys anew:
+// 3.5 ms as a rule, and 5.4 ms is the most that was seen.
 type Hash struct {
 	refs   refs // to the empty key
 	opened int  // roots in use
