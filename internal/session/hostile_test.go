@@ -173,6 +173,9 @@ var attacks = []attack{
 	}},
 	{name: "byte by byte", joins: true, run: func(c *crowd) error {
 		s, err := c.come()
+		if err != nil {
+			return err
+		}
 		for _, b := range slices.Concat(greeting(3, 1, c.mech(), 0), c.opening()) {
 			err = errors.Join(err, s.say([]byte{b}))
 		}
