@@ -1165,8 +1165,8 @@ func TestBurst(t *testing.T) {
 								if err = push.Await(u.asked, "the receiver"); err != nil {
 									break
 								}
+								sent += u.size // before the send ends, whereupon the receiver sets another
 								err = u.sendPausing(push, at, pause)
-								sent += u.size
 							}
 							return err
 						})
