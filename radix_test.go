@@ -497,7 +497,7 @@ func TestFilterMissingSubscriptions(t *testing.T) {
 	wait(t, 200*time.Millisecond)
 	keys := subs.RandomTopics(100, 0).Keys
 	_, text := measure(t, "1x", func(_ *testing.B, tb session.TB) {
-		s, subscribed := open(tb, "inproc"), make(chan struct{})
+		s, subscribed, missed := open(tb, "inproc"), make(chan struct{}), make(chan struct{})
 		at := s.Address()
 		s.Go("subscriber", func(r *session.Role) error {
 			sub, err := r.Connect(zmq.XSUB, at, session.HWM(10))
@@ -506,9 +506,11 @@ func TestFilterMissingSubscriptions(t *testing.T) {
 			}
 			close(subscribed)
 			r.AwaitEnd()
+			<-missed // what leaves earlier unsubscribes, and the publisher may see that first
 			return err
 		})
 		s.Run("publisher", func(r *session.Role) error {
+			defer close(missed)
 			pub, err := r.Bind(zmq.XPUB, at, session.HWM(10))
 			if err != nil {
 				return err
