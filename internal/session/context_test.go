@@ -25,18 +25,28 @@ func leaveFree(t *testing.T, n int) {
 	}
 }
 
+// isChild reports whether this is the child of the test, in which the limit may be
+// lowered. If not, it runs that, and fails t if it fails.
+func isChild(t *testing.T) bool {
+	t.Helper()
+	if runtime.GOOS != "linux" {
+		t.Skip("what is free is seen through /proc, which is Linux's")
+	}
+	if os.Getenv(childKey) != "" {
+		return true
+	}
+	if out, code := child(t, "go"); code != 0 {
+		t.Errorf("exit %d: %s", code, out)
+	}
+	return false
+}
+
 // Z24, Z86: with too few descriptors a session fails with an error, and so does
 // Usable, which the suite asks first. Without the look at what is free, libzmq
 // 4.3.4 ends the process for about half of these numbers, with an assertion of
 // epoll.cpp, ip_resolver.cpp or ipc_listener.cpp; a pair of roles takes 18.
 func TestFewDescriptors(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Skip("what is free is seen through /proc, which is Linux's")
-	}
-	if os.Getenv(childKey) == "" {
-		if out, code := child(t, "go"); code != 0 {
-			t.Errorf("exit %d: %s", code, out)
-		}
+	if !isChild(t) {
 		return
 	}
 	takeFootprint() // the Go runtime opens its poller, without which it ends the process too
@@ -81,13 +91,7 @@ func TestFewDescriptorsForLong(t *testing.T) {
 // Z24: a socket waits for the descriptors of those that were closed before, which
 // libzmq gives back when it gets to it.
 func TestSpareDescriptors(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Skip("what is free is seen through /proc, which is Linux's")
-	}
-	if os.Getenv(childKey) == "" {
-		if out, code := child(t, "go"); code != 0 {
-			t.Errorf("exit %d: %s", code, out)
-		}
+	if !isChild(t) {
 		return
 	}
 	c, err := newContext("test", 1) // it has closed a socket
@@ -121,13 +125,7 @@ func TestSpareDescriptors(t *testing.T) {
 // looks for free ones must find those of the others taken, or libzmq ends the
 // process.
 func TestFewDescriptorsManyThreads(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Skip("what is free is seen through /proc, which is Linux's")
-	}
-	if os.Getenv(childKey) == "" {
-		if out, code := child(t, "go"); code != 0 {
-			t.Errorf("exit %d: %s", code, out)
-		}
+	if !isChild(t) {
 		return
 	}
 	takeFootprint()
