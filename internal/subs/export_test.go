@@ -31,7 +31,7 @@ func (t *Trie) Check() error {
 			keys++
 			live.add(n.ref(), 2)
 			words := t.mem.block(n.ref())
-			if n != node(moreNode<<61|uint64(n.ref())) || words[0] == 0 || words[0] > MaxRefs || afterMore {
+			if n != node(newNode(moreNode, n.ref())) || words[0] == 0 || words[0] > MaxRefs || afterMore {
 				return fmt.Errorf("a more %#x with %d references after %#x", uint64(n), words[0], uint64(v.before))
 			}
 			todo = append(todo, visit{node(words[1]), n})

@@ -18,7 +18,7 @@ func (t *Trie) newTable(low, high int) (n uint64, nodes []uint64) {
 	p := t.mem.alloc(high - low + 1)
 	nodes = t.mem.block(p)[:high-low+1]
 	clear(nodes)
-	return table<<61 | uint64(high-low)<<53 | uint64(low)<<45 | uint64(p), nodes
+	return newNode(table, p) | uint64(low)<<8 | uint64(high-low), nodes
 }
 
 // resize makes the table at p one for bytes low to high. Beyond them it has no
@@ -46,7 +46,7 @@ func (t *Trie) newMore(count refs, next uint64) uint64 {
 	p := t.mem.alloc(2)
 	words := t.mem.block(p)
 	words[0], words[1] = uint64(count), next
-	return moreNode<<61 | uint64(p)
+	return newNode(moreNode, p)
 }
 
 // lead returns a node from which data leads to next. A run that is next
@@ -65,7 +65,7 @@ func (t *Trie) lead(data []byte, next uint64) uint64 {
 	words := t.mem.block(p)
 	words[0] = next
 	pack(words[1:], data)
-	return run<<61 | uint64(len(data))<<29 | uint64(p)
+	return newNode(run, p) | uint64(len(data))
 }
 
 func (t *Trie) dropRun(n node) { t.mem.release(n.ref(), 1+wordsFor(n.size())) }

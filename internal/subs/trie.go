@@ -17,12 +17,15 @@ package subs
 // A node is a word, which lies where it is pointed from: in the table, after
 // the run, after the references. So a step down costs one load.
 //
-//	       63 ‥ 61 │ 60 ‥ 53 │ 52 ‥ 45 │           │ 28 ‥ 0
-//	hole         0 │
-//	end          1 │                      31 ‥ 0: references to the key that ends here
-//	more         2 │                               │    ref  ─► references, the node for longer keys
-//	run          3 │                     size << 29│    ref  ─► the node after it, its bytes
-//	table        4 │    last │   first │           │    ref  ─► nodes for bytes first to first+last
+//	       63 ‥ 47 │ 31 ‥ 29 │ 27 ‥ 16 │ 15 ‥ 8 │ 7 ‥ 0
+//	hole         0        0          0        0       0
+//	run      chunk        1       word      10 ‥ 0: size   ─► the node after it, its bytes
+//	end    63 ‥ 32: references to the key that ends here; kind 2
+//	more     chunk        3       word                     ─► references, the node for longer keys
+//	table    chunk        4       word    first    last    ─► nodes for bytes first to first+last
+//
+// The kind makes the lower 32 bits of a table negative. What a step down waits for,
+// the chunk, is at the top, and takes one shift.
 //
 // A hole looks like the end of the trie: whoever steps on one finds nothing, and
 // needs no test for it.
@@ -61,61 +64,90 @@ type node uint64
 
 const (
 	hole = iota
+	run
 	end
 	moreNode
-	run
 	table
 )
 
 // maxRun is the size of the longest run, in bytes.
 const maxRun = 1 << 10
 
-func newEnd(n refs) uint64 { return end<<61 | uint64(n) }
+// A node has 13 bits for the word in a chunk, and 17 for the chunk.
+const _ = uint(13-chunkBits) + uint(17-(refBits-chunkBits))
 
-func (n node) kind() int  { return int(n >> 61) }
-func (n node) refs() refs { return refs(n) }             // of an end
-func (n node) size() int  { return int(n >> 29 & 2047) } // of a run
-func (n node) first() int { return int(n >> 45 & 255) }  // of a table
-func (n node) last() int  { return int(n >> 53 & 255) }
-func (n node) ref() ref   { return ref(n & maxRef) }
+func newEnd(n refs) uint64 { return uint64(n)<<32 | end<<29 }
 
-// Match implements [Store].
+// newNode returns a node of a kind that points to r.
+func newNode(kind uint64, r ref) uint64 {
+	return uint64(r>>chunkBits)<<47 | kind<<29 | uint64(r%chunkSize)<<16
+}
+
+func (n node) kind() int     { return int(uint32(n) >> 29) }
+func (n node) refs() refs    { return refs(n >> 32) } // of an end
+func (n node) chunk() uint64 { return uint64(n >> 47) }
+func (n node) word() uint64  { return uint64(n >> 16 % chunkSize) }
+func (n node) ref() ref      { return ref(n.chunk()<<chunkBits | n.word()) }
+func (n node) size() int     { return int(n & 2047) }     // of a run
+func (n node) first() int    { return int(n >> 8 & 255) } // of a table
+func (n node) last() int     { return int(n & 255) }
+
+// Match implements [Store]. The compiler can put it into the caller, and a message
+// then costs no call while the empty key is there.
 func (t *Trie) Match(data []byte) bool {
-	n, chunks := t.root, t.mem.chunks
-	i := 0
-	for {
-		for n>>61 == table {
-			if i >= len(data) {
-				return false
+	n := node(t.root)
+	if int32(n) < end<<29 {
+		n = t.find(n, data)
+	}
+	return n != hole
+}
+
+// find returns the end or the more of the first key on the way from n that data
+// begins with, or else a hole. It makes no call, as with one it would have to save
+// its registers at its start.
+func (t *Trie) find(n node, data []byte) node {
+	for i := 0; ; {
+		for int32(n) < 0 { // a table
+			if uint(i) >= uint(len(data)) {
+				return hole
 			}
-			entry := uint64(data[i]) - n>>45&255
-			if entry > n>>53&255 { // below first the difference wraps round
-				return false
+			entry := data[i] - byte(n.first())
+			if entry > byte(n.last()) { // below first the difference wraps round
+				return hole
 			}
-			n = chunks[n&maxRef>>chunkBits][n%chunkSize+entry]
+			n = node(t.mem.chunks[n.chunk()][n.word()+uint64(entry)])
 			i++
 		}
-		if n>>61 != run {
-			return n != hole
+		if n.kind() != run {
+			return n
 		}
-		size := node(n).size()
-		words := chunks[n&maxRef>>chunkBits][n%chunkSize:]
+		size := n.size()
 		next := i + size
-		switch {
-		case next > len(data):
-			return false
-		case size > 8 || len(data) < 8:
-			if !leads(words[1:], size, data[i:]) {
-				return false
-			}
-		default: // the eight bytes up to next, or the first eight, have the run's among them
-			from := max(next, 8) - 8
-			eight := binary.LittleEndian.Uint64(data[from:]) >> (8 * (i - from) & 63)
-			if (eight^words[1])<<((64-8*size)&63) != 0 {
-				return false
-			}
+		if next > len(data) {
+			return hole
 		}
-		n, i = words[0], next
+		words, at := t.mem.chunks[n.chunk()], n.word()+1
+		bytes := words[at]
+		n = node(words[at-1])
+		for ; size > 8; size -= 8 {
+			if bytes != binary.LittleEndian.Uint64(data[i:i+8:i+8]) {
+				return hole
+			}
+			i += 8
+			at++
+			bytes = words[at]
+		}
+		differ := (word(data, i) ^ bytes) << (-8 * size & 63) // without what is after the run
+		if n.kind() == end {
+			if differ != 0 { // a conditional move: a branch here would often be mispredicted
+				n = hole
+			}
+			return n
+		}
+		if differ != 0 {
+			return hole
+		}
+		i = next
 	}
 }
 
