@@ -4,15 +4,15 @@ package subs
 // them, which the garbage collector never looks at. A store takes blocks of words
 // and gives them back. A ref is the place of a block:
 //
-//	ref  28 ‥ 12 │ 11 ‥ 0         chunks
+//	ref  28 ‥ 13 │ 12 ‥ 0         chunks
 //	       chunk │ word             0: nil, so that no block has ref 0
 //	                                1: ┌──────┬───┬────────┬──────┬─────────┐
 //	                                2: │ block│gap│ block  │block │ gap     │
 //	                                   └──────┴───┴────────┴──────┴─────────┘
 //
-// Memory comes in chunks, each as big as all before it together, up to 32 KiB: so
+// Memory comes in chunks, each a fifth of all before it together, up to 64 KiB: so
 // a store of a few keys stays small, no call ever moves what is there, and the
-// most that one call waits for is a chunk of zeros. A block of more than 32 KiB
+// most that one call waits for is a chunk of zeros. A block of more than 64 KiB
 // has a chunk of its own.
 //
 // What is given back joins the gaps on its left and right; a chunk that is one
@@ -45,7 +45,7 @@ type ref uint32
 const (
 	refBits   = 29
 	maxRef    = 1<<refBits - 1
-	chunkBits = 12
+	chunkBits = 13
 	chunkSize = 1 << chunkBits // words in a chunk, but for the first few and for single big blocks
 	firstSize = 32             // words in the first chunk
 	maxChunks = 1 << (refBits - chunkBits)
@@ -55,7 +55,7 @@ type arena struct {
 	chunks [][]uint64
 	gaps   [][]uint64 // for each chunk, a bit for each word
 	vacant []ref      // places in chunks that are nil
-	lists  [40]ref    // by class, the first gap
+	lists  [42]ref    // by class, the first gap
 	listed uint64
 	held   int
 }
@@ -84,7 +84,7 @@ func (a *arena) alloc(size int) ref {
 			return a.take(r, gap, size)
 		}
 	}
-	r := a.grow(min(max(firstSize, size, a.held/8), chunkSize))
+	r := a.grow(min(max(firstSize, size, a.held/40), chunkSize))
 	gap := len(a.block(r))
 	a.mark(r, gap)
 	a.link(r, gap)

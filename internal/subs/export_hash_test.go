@@ -1,51 +1,88 @@
 package subs
 
 import (
-	"encoding/binary"
+	"bytes"
 	"fmt"
 )
 
 // WeakHash returns an empty Hash with a secret that makes hashes of zeros equal.
-func WeakHash() *Hash { return &Hash{seeded: true} }
+func WeakHash() *Hash {
+	h := new(Hash)
+	h.seed(0)
+	return h
+}
 
 // EmptyKeyRefs returns the count of the empty key.
-func (h *Hash) EmptyKeyRefs() uint64 { return uint64(h.refs) }
+func (h *Hash) EmptyKeyRefs() uint64 { return h.short.tree.EmptyKeyRefs() }
 
 // SetEmptyKeyRefs sets that count.
-func (h *Hash) SetEmptyKeyRefs(n uint64) { h.refs = refs(n) }
+func (h *Hash) SetEmptyKeyRefs(n uint64) { h.short.tree.SetEmptyKeyRefs(n) }
 
-// Spilled returns the number of keys that are in the radix tree.
-func (h *Hash) Spilled() int { return h.spill.tree.Len() }
+// Shared returns the number of slots that stand for several beginnings, and of those
+// for which tables have no room.
+func (h *Hash) Shared() (many, over int) {
+	count := func(t *hashTable) {
+		over += len(t.over)
+		for _, s := range t.all() {
+			if s.kind() == manySlot {
+				many++
+			}
+		}
+	}
+	for i := range h.levels {
+		count(&h.levels[i].table)
+	}
+	return many, over + len(h.short.table.over)
+}
 
-// Check returns an error if an invariant at the top of a hash file does not hold.
-func (h *Hash) Check() error {
-	if err := h.checkArena(); err != nil {
-		return err
+// Levels returns the number of keys in each level.
+func (h *Hash) Levels() (keys []int) {
+	for i := range h.levels {
+		keys = append(keys, h.levels[i].tree.Len())
 	}
-	type entry struct {
-		x uint64
-		s slot
+	return keys
+}
+
+// all returns the slots of a table by what it knows of their hashes. Slots with
+// several are what a level's table must not have, but that of short keys may.
+func (t *hashTable) all() map[uint64]slot {
+	slots := map[uint64]slot{}
+	for i := range t.parts {
+		for j := range t.parts[i].lines {
+			l := &t.parts[i].lines[j]
+			for lane, s := range l.slots {
+				if s != 0 {
+					slots[uint64(i)<<24|uint64(s>>48)<<8|uint64(l.tag(lane))] = s
+				}
+			}
+		}
 	}
-	slots, places := 0, map[uint32]int{} // the number of slots that lead to each record
-	for i := range h.tables {
-		t := &h.tables[i]
-		m := len(t.lines)
-		if m != 1<<(16-t.shift) {
-			return fmt.Errorf("table of %d lines has shift %d", m, t.shift)
+	for _, e := range t.over {
+		slots[e.x] = e.s
+	}
+	return slots
+}
+
+// check returns an error if an invariant at the top of hash_table.go does not hold.
+func (t *hashTable) check() error {
+	for i := range t.parts {
+		p := &t.parts[i]
+		m := len(p.lines)
+		if m != 1<<(64-int(p.shift)) {
+			return fmt.Errorf("part of %d lines has shift %d", m, p.shift)
 		}
 		used, passed := 0, make([]uint64, m)
-		for at, l := range t.lines {
-			for lane := range lineSlots {
-				s, tag := slot(l[lane]), uint8(l[tagWord]>>(8*lane))
+		for at := range p.lines {
+			l := &p.lines[at]
+			for lane, s := range l.slots {
 				if s == 0 {
-					if tag != 0 {
-						return fmt.Errorf("free slot has tag %d", tag)
+					if l.tag(lane) != 0 {
+						return fmt.Errorf("free slot has tag %d", l.tag(lane))
 					}
 					continue
 				}
 				used++
-				places[s.ref()]++
-				home := int(s>>48) >> t.shift
+				home := int(s >> 48 << 48 >> p.shift)
 				away := (at - home) & (m - 1)
 				if away >= probes {
 					return fmt.Errorf("slot is %d lines from home", away)
@@ -55,125 +92,146 @@ func (h *Hash) Check() error {
 				}
 			}
 		}
-		for at := range t.lines {
-			if got := t.lines[at].passed(); got != passed[at] {
+		for at := range p.lines {
+			if got := p.lines[at].passed(); got != passed[at] {
 				return fmt.Errorf("line passed by %d, says %d", passed[at], got)
 			}
 		}
-		if used != t.used {
-			return fmt.Errorf("table has %d slots, says %d", used, t.used)
-		}
-		slots += used
-	}
-	keys, nodes, err := 0, 0, error(nil)
-	fail := func(format string, args ...any) {
-		if err == nil {
-			err = fmt.Errorf(format, args...)
+		if used != int(p.used) {
+			return fmt.Errorf("part has %d slots, says %d", used, p.used)
 		}
 	}
-	below, counts := edges{}, map[uint32]uint32{} // slots in each node
-	for i := range h.chunks {
-		h.records(i, func(ref uint32) {
-			home, key := h.home(ref), h.key(ref)
-			if home != homeFew && places[ref] != 1 {
-				fail("%d slots lead to record %q, home %d", places[ref], key, home)
-				return
-			}
-			switch {
-			case isNode(home):
-				nodes++
-				counts[ref] = binary.LittleEndian.Uint32(h.record(ref))
-				return
-			case home == homeFew:
-				keys++
-				found := 0
-				for i, r := range h.few.ref[:h.few.n] {
-					if r == ref && h.few.words[i].word == firstWord(key) {
-						found++
-					}
-				}
-				if found != 1 || places[ref] != 0 {
-					fail("%q is %d times among the few, %d slots", key, found, places[ref])
-				}
-				return
-			}
-			keys++
-			p := h.locate(key)
-			if p.ref != ref || p.few || p.home() != home {
-				fail("locate(%q) = %d in %d, want %d in %d", key, p.ref, p.home(), ref, home)
-				return
-			}
-			parent := uint32(p.root) // chunk 0 has no record there
-			for i := range p.depth {
-				below.add(parent, p.nodes[i].ref())
-				parent = p.nodes[i].ref()
-			}
-			below.add(parent, ref)
-			if !h.Match(key) {
-				fail("Match(%q) = false", key)
-			}
-		})
-	}
-	if err != nil {
+	return nil
+}
+
+// Check returns an error if an invariant at the top of hash.go does not hold, or one
+// of the tables and trees.
+func (h *Hash) Check() error {
+	if err := h.short.check(h.secret); err != nil {
 		return err
 	}
-	for n, count := range counts {
-		if got := len(below[n]); got != int(count) {
-			return fmt.Errorf("node has %d slots, counts %d", got, count)
+	rest := map[*family]uint32{}
+	for i := range h.levels {
+		v := &h.levels[i]
+		if err := v.check(h.secret); err != nil {
+			return fmt.Errorf("level %d: %w", i, err)
+		}
+		for key := range v.tree.All() {
+			if got := h.levelOf(key); got != i {
+				return fmt.Errorf("%.40q is in level %d, and belongs to %d", key, i, got)
+			}
+			for j := range h.levels[:i] {
+				_, _, f := h.levels[j].edge(key, h.secret)
+				rest[f]++
+			}
+			if !h.Match(key) {
+				return fmt.Errorf("Match(%.40q) = false", key)
+			}
 		}
 	}
-	for i, c := range h.roots {
-		if got := len(below[uint32(i)]); c.n != got || i >= h.opened && c.n > 0 {
-			return fmt.Errorf("root %d of %d has %d slots, counts %d", i, h.opened, got, c.n)
+	for i := range h.levels {
+		v := &h.levels[i]
+		families := []*family{&v.one}
+		for j := range v.families {
+			if v.families != nil {
+				families = append(families, &v.families[j])
+			}
+		}
+		for _, f := range families {
+			if f.rest != rest[f] {
+				return fmt.Errorf("a family of level %d has %d keys further on, says %d", i, rest[f], f.rest)
+			}
+		}
+		if last := i == len(h.levels)-1; last && (v.families != nil || v.one.pick != minLong) {
+			return fmt.Errorf("the last level has the edge %d", v.one.pick)
 		}
 	}
-	if keys != h.keys || slots != keys-h.few.n+nodes {
-		return fmt.Errorf("%d keys, %d few, %d nodes, %d slots; %d keys counted", keys, h.few.n, nodes, slots, h.keys)
+	if _, over := h.Shared(); over > 0 && h.first != nil {
+		return fmt.Errorf("tables that have not all slots are looked at")
 	}
-	for key, n := range h.spill.counts {
-		if n < 2 || !h.spill.tree.Match([]byte(key)) {
-			return fmt.Errorf("spilled key %q is counted %d times", key, n)
+	return nil
+}
+
+// check compares the table of a level with what follows from its tree.
+func (v *level) check(secret uint64) error {
+	if err := v.tree.Check(); err != nil {
+		return err
+	}
+	if err := v.table.check(); err != nil {
+		return err
+	}
+	type beginning struct {
+		n    int
+		slot slot
+	}
+	want, before := map[uint64]beginning{}, []byte(nil)
+	for key := range v.tree.All() {
+		edge, seed, _ := v.edge(key, secret)
+		if !bytes.HasPrefix(before, key[:edge]) {
+			x := v.table.known(hashOf(key, edge, seed, secret))
+			want[x] = beginning{want[x].n + 1, v.slotOf(v.tree.below(key, edge))}
+		}
+		before = append(before[:0], key...)
+	}
+	slots := v.table.all()
+	if len(slots) != len(want) {
+		return fmt.Errorf("%d slots, want %d", len(slots), len(want))
+	}
+	for x, b := range want {
+		s := slots[x] & slotBits
+		if b.n == 1 && s != b.slot && s != manySlot|1 || b.n > 1 && s != manySlot|slot(b.n) {
+			return fmt.Errorf("slot %#x for %d beginnings, of which one has %#x", uint64(s), b.n, uint64(b.slot))
 		}
 	}
 	return nil
 }
 
-func (h *Hash) checkArena() error {
-	held := 0
-	if len(h.sparse) > 0 {
-		return fmt.Errorf("%d chunks are to be emptied", len(h.sparse))
+// check compares the table of short keys with their tree.
+func (s *short) check(secret uint64) error {
+	if err := s.tree.Check(); err != nil {
+		return err
 	}
-	for i, chunk := range h.chunks {
-		held += len(chunk)
-		live := 0
-		h.records(i, func(ref uint32) { live += recordSize(len(h.key(ref))) })
-		if live != h.live[i] {
-			return fmt.Errorf("chunk %d has %d live bytes, counts %d", i, live, h.live[i])
+	if err := s.table.check(); err != nil {
+		return err
+	}
+	var sizes [maxShort + 1]int
+	few := 0
+	for key := range s.tree.All() {
+		sizes[len(key)]++
+		if len(key) == 0 {
+			continue
 		}
-		if i != h.current && h.tooSparse(i) {
-			return fmt.Errorf("chunk %d has %d live bytes of %d", i, live, len(chunk))
+		if len(s.table.parts) == 0 {
+			for _, f := range s.few[:s.n] {
+				if f.word == firstWord(key) && f.mask == maskOf(len(key)) {
+					few++
+				}
+			}
+		} else if x, w := wordAt(firstWord(key), len(key), secret); s.table.find(x, w, slotBits) == nil {
+			return fmt.Errorf("%q is not in the table", key)
 		}
 	}
-	if held != h.held {
-		return fmt.Errorf("chunks have %d bytes, %d counted", held, h.held)
+	used := len(s.table.over)
+	for i := range s.table.parts {
+		used += int(s.table.parts[i].used)
+	}
+	switch keys := s.tree.Len() - sizes[0]; {
+	case sizes != s.sizes:
+		return fmt.Errorf("keys of sizes %v, counted %v", sizes, s.sizes)
+	case len(s.table.parts) == 0 && (few != keys || s.n != keys):
+		return fmt.Errorf("%d keys, %d of them among %d", keys, few, s.n)
+	case len(s.table.parts) > 0 && (used != keys || s.n != 0):
+		return fmt.Errorf("%d keys, %d in the table, %d not", keys, used, s.n)
 	}
 	return nil
 }
 
-// edges holds the records below each root or node.
-type edges map[uint32]map[uint32]bool
-
-func (e edges) add(parent, child uint32) {
-	if e[parent] == nil {
-		e[parent] = map[uint32]bool{}
-	}
-	e[parent][child] = true
-}
-
-// FillArena leaves no place for another record, here or in the radix tree.
+// FillArena leaves no place for another chunk.
 func (h *Hash) FillArena() {
-	h.chunks = append(h.chunks, make([][]byte, logChunks-len(h.chunks))...)
-	h.live = append(h.live, make([]int, logChunks-len(h.live))...)
-	h.end = len(h.chunks[h.current])
-	h.spill.tree.mem.fill()
+	h.Add([]byte("a long key"))
+	h.Remove([]byte("a long key"))
+	h.short.tree.mem.fill()
+	for i := range h.levels {
+		h.levels[i].tree.mem.fill()
+	}
 }

@@ -1,182 +1,227 @@
 package subs
 
-// A hash store looks at a message in two or three places, and compares it with
-// one key. What makes that possible: of keys none of which is a prefix of another, at
-// most one is a prefix of a message. So the way to it need not be checked; the key
-// found is compared in full, once, at the end.
+// A hash store is a radix tree with short cuts. Where a search in the tree goes down
+// step by step, the hash store hashes the bytes of the message before an edge, and
+// a table says what part of the tree has the keys that begin like this: nearly always
+// one key, which is compared, once. With the edge 20 and the keys "orders.us-east-1.17.new",
+// "orders.us-east-1.4.new" and "orders.us-east-1.4.fill":
 //
-// A node sends its keys apart by the hash of a window: the 16 bytes before an edge,
-// or as many as there are. No key of the node is shorter than the edge.
-// Where two hashes are equal, another node follows, with an edge of its own. With the keys
-// "orders.us.17.new", "orders.us.17.fill" and "orders.eu.4.new":
+//	message                 table                 radix tree
 //
-//	root  edge 12          hash of "orders.us.17" ──► node  edge 14   hash of "orders.us.17.n" ──► key
-//	                                                                  hash of "orders.us.17.f" ──► key
-//	                       hash of "orders.eu.4." ──► key
+//	orders.us-east-1.17.new─payload               branch at 17
+//	    └─── window ───┘edge
+//	           │            ┌──────────────┐      ├─ '1' leaf "orders.us-east-1.17.new"
+//	           └── hash ──► │ slot: a leaf ├────► │
+//	                        ├──────────────┤      │
+//	                        │ slot: branch ├────► └─ '4' branch at 19
+//	                        └──────────────┘             ├─ 'f' leaf "orders.us-east-1.4.fill"
+//	                                                     └─ 'n' leaf "orders.us-east-1.4.new"
 //
-// The hash above is the seed below, so a hash stands for the whole way from the root,
-// and all nodes share one hash table: a node is a slot that says where its edge is,
-// and not a table of its own (hash_table.go). Keys, and the counts of nodes, are
-// records in chunks of bytes (hash_keys.go). Where edges should be, hash_edge.go
-// says; a root may have 256 of them.
+// So the table has one slot for each beginning of size edge that keys have, and what it
+// says follows from the tree alone. No key need be compared on the way, for of all keys
+// that no other is a prefix of, at most one is a prefix of a message. Where two
+// beginnings have one hash, the slot says so, and a search starts at the root of the tree.
 //
-// Where one key is a prefix of another, both would follow the same way to one slot;
-// and a key may be shorter than the edge it meets. Such a key goes to the next of up to
-// four roots, each with its own edges and nodes; then to the few, up to eight keys of
-// any kind; then to a radix tree. A search asks in the same order. So what an attacker can
-// make slow is bounded: whatever the keys are, Match takes at most 4·8 steps
-// and then a search in the radix tree.
+// Messages of one family, whose first eight bytes have one hash, have an edge of their
+// own, or 64, of which eight bytes further on choose: "orders.us-" tells what has to
+// be behind the edge, "sensor.eu-west-1.rack12" much better. Edges are chosen by
+// looking at all keys, when the store has grown (hash_edge.go).
+//
+// A key that is shorter than its edge goes to the next level, a tree and a table with
+// edges of their own, and there are three. The edge of the last is 9, and keys of up to
+// eight bytes are kept apart (hash_short.go), so each key has its place, which follows
+// from its bytes and the edges alone. A family knows how many of its keys are further on;
+// mostly that is none, and a search ends.
 //
 // The secret, random for each store, is in every hash, so nobody can choose keys
-// whose hashes are equal. Were they, the keys would go to the radix tree.
+// whose hashes are equal. Were they, or were a window the same in all keys, a search would
+// take as long as in a radix tree, and no longer.
 //
 // Invariants:
 //
-//	a key is in one place: below a root, among the few, or in the radix tree
-//	len(key) >= the edges on the way to it
-//	the count of a node or root == the number of slots below it, > 0 for a node
-//	two slots with one hash: never two nodes, nor two keys at one level below a root
-//	n > 0 for the last of the roots
-//
-// Limits: a key of 64 MiB, a chunk beyond 131072 (16 GiB of short keys), an edge
-// beyond 65535, the 65537th line of a table: what passes one goes to the radix
-// tree, and is refused if it passes a limit of that. Counts of references stop at
-// MaxRefs.
+//	a key of 9 bytes or more is in the first level whose edge for it is not greater than its size
+//	the last edge is 9
+//	for each beginning of size edge in a level there is one slot that stands for it
+//	rest == the number of keys of the family in later levels
 
 import (
 	"bytes"
 	"iter"
-	"math"
-	"slices"
+	"math/rand/v2"
 	"unsafe"
 )
 
-const (
-	maxRoots = 4
-	maxDepth = 8
-	maxFew   = 8
-	maxEdge  = 1<<16 - 1
-	maxInt   = math.MaxInt
-)
+const maxLevels = 3
 
 // A Hash is a [Store] that finds the one key that can be a prefix of a message by
 // hashing, and compares once. The zero Hash is empty and ready to use.
 //
-// At worst Match takes 4·8 steps and then as long as that of a [Radix] with the same
-// keys: 8 µs where 1000 keys part one byte after the other. Add and Remove besides
-// may move a table, 1/128 of the slots, and an Add may place up to 8192 keys anew:
-// 3.5 ms as a rule, and 5.4 ms is the most that was seen.
+// At worst Match takes three times as long as that of a [Radix] with the same keys, and Add and Remove
+// take as long as there and move one of 64 parts of a table besides. An Add that
+// chooses edges anew, at the latest with 8192 keys, takes 3 ms.
 type Hash struct {
-	refs   refs // to the empty key
-	opened int  // roots in use
-	tables []lineTable
-	mask   uint64 // len(tables) − 1
+	first  *level // levels[0], or nil if there is none or rare is set
 	secret uint64
-	roots  [maxRoots]root
-	recordLog
-	few    few
-	spill  spill
-	keys   int            // outside of spill, without the empty key
-	built  int            // the number of keys when build was last run
-	plan   map[uint64]int // while build runs, the edges of nodes by their hash
+	odd    uint64 // secret | 1
+	all    bool   // the empty key is there, so all messages match
+	more   bool   // there are short keys
+	quick  bool   // of less than eight bytes each, and few
+	rare   bool   // a table has not enough room
 	seeded bool
-}
-
-// A root is a node that searches begin at. It may have 256 edges instead of one; which
-// it is, the eight bytes that end at pick say.
-type root struct {
-	edge  int // for messages shorter than pick, more than they are long
-	seed  uint64
-	n     int // slots that lead on from it
-	pick  int
-	edges *[256]uint16
+	built  int // the number of keys when edges were chosen
+	levels []level
+	short  short
 }
 
 // Add implements [Store].
 func (h *Hash) Add(key []byte) bool {
-	if len(key) == 0 {
-		return h.refs.add()
+	if !h.seeded {
+		h.seed(rand.Uint64())
 	}
-	if p := h.locate(key); p.ref != noRef {
-		n := h.recordLog.refs(p.ref)
-		n.add()
-		h.setRefs(p.ref, n)
-		return false
+	if len(key) < minLong {
+		if !h.short.add(key, h.secret) {
+			return false
+		}
+	} else {
+		if len(h.levels) == 0 {
+			h.levels = []level{{one: family{pick: minLong}, table: newTable(1)}}
+		}
+		i := h.levelOf(key)
+		if !h.levels[i].add(key, h.secret) {
+			return false
+		}
+		h.pass(key, i, 1)
+		if n := h.long(); n >= nextBuild(h.built) && h.levels[0].tree.Bytes() < maxMoved {
+			h.build(n)
+		}
 	}
-	if h.spill.again(key) {
-		return false
-	}
-	h.spill.tree.mem.reserve(wordsFor(len(key)) + 8 + 256)
-	ref, ok := h.alloc(key, homeFew)
-	if !ok {
-		h.spill.put(key, 1)
-		return true
-	}
-	h.keys++
-	if !h.settle(key, ref) {
-		h.spillOver(ref)
-	}
-	if h.keys >= 8*max(h.built, minBuild) && h.built < maxBuild {
-		h.build()
-	}
-	h.tidy()
+	h.update()
 	return true
 }
 
 // Remove implements [Store].
 func (h *Hash) Remove(key []byte) bool {
-	if len(key) == 0 {
-		return h.refs.drop()
-	}
-	p := h.locate(key)
-	if p.ref == noRef {
-		return h.spill.remove(key)
-	}
-	n := h.recordLog.refs(p.ref)
-	last := n.drop()
-	if !last {
-		h.setRefs(p.ref, n)
-		return false
-	}
-	h.keys--
-	if p.few {
-		h.few.remove(p.depth, key)
+	if len(key) < minLong {
+		if !h.short.remove(key, h.secret) {
+			return false
+		}
 	} else {
-		h.unplace(&p)
+		if len(h.levels) == 0 {
+			return false
+		}
+		i := h.levelOf(key)
+		if !h.levels[i].remove(key, h.secret) {
+			return false
+		}
+		h.pass(key, i, -1)
 	}
-	h.kill(p.ref)
-	if h.keys == 0 {
-		h.reset()
+	if h.Len() == 0 {
+		*h = Hash{secret: h.secret, odd: h.odd, seeded: h.seeded}
 	}
-	h.tidy()
+	h.update()
 	return true
 }
 
-// reset gives back all memory of an empty store but the radix tree's.
-func (h *Hash) reset() {
-	*h = Hash{refs: h.refs, secret: h.secret, seeded: h.seeded, spill: h.spill}
+func (h *Hash) seed(secret uint64) { h.secret, h.odd, h.seeded = secret, secret|1, true }
+
+// levelOf returns which level a key of 9 bytes or more belongs to.
+func (h *Hash) levelOf(key []byte) int {
+	i := 0
+	for !h.levels[i].fits(key, h.secret) {
+		i++
+	}
+	return i
+}
+
+// pass tells the levels before i that a key of theirs is there, or if by is -1, no longer.
+func (h *Hash) pass(key []byte, i, by int) {
+	for j := range h.levels[:i] {
+		_, _, f := h.levels[j].edge(key, h.secret)
+		f.rest += uint32(by)
+	}
+}
+
+// long returns the number of keys in levels.
+func (h *Hash) long() (n int) {
+	for i := range h.levels {
+		n += h.levels[i].tree.Len()
+	}
+	return n
+}
+
+// update sets what Match looks at first.
+func (h *Hash) update() {
+	s := &h.short
+	h.all, h.more = s.sizes[0] > 0, s.tree.Len() > 0
+	h.first, h.rare = nil, len(s.table.over) > 0
+	for i := range h.levels {
+		h.rare = h.rare || len(h.levels[i].table.over) > 0
+	}
+	h.quick = !h.rare && len(s.table.parts) == 0 && s.sizes[8] == 0
+	if !h.rare && len(h.levels) > 0 {
+		h.first = &h.levels[0]
+	}
+}
+
+// matchLong is Match for a message of 9 bytes or more.
+//
+//go:noinline
+func (h *Hash) matchLong(data []byte) bool {
+	if h.rare {
+		return h.matchTrees(data)
+	}
+	for i := range h.levels {
+		hit, rest := h.levels[i].match(data, h.secret)
+		if hit {
+			return true
+		}
+		if !rest {
+			break
+		}
+	}
+	return h.more && h.matchShort(data)
+}
+
+// matchTrees is Match without any table.
+func (h *Hash) matchTrees(data []byte) bool {
+	hit := h.short.tree.Match(data)
+	for i := range h.levels {
+		hit = hit || h.levels[i].tree.Match(data)
+	}
+	return hit
 }
 
 // All implements [Store].
 func (h *Hash) All() iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
-		keys := make([][]byte, 0, h.Len())
-		if h.refs > 0 {
-			keys = append(keys, nil)
+		all := h.short.tree.All()
+		for i := range h.levels {
+			if h.levels[i].tree.Len() > 0 {
+				all = merge(all, h.levels[i].tree.All())
+			}
 		}
-		for i := range h.chunks {
-			h.records(i, func(ref uint32) {
-				if !isNode(h.home(ref)) {
-					keys = append(keys, h.key(ref))
+		all(yield)
+	}
+}
+
+// merge returns what both sequences have, in the order of bytes.Compare, as they are.
+func merge(a, b iter.Seq[[]byte]) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		next, stop := iter.Pull(a)
+		defer stop()
+		before, ok := next()
+		for key := range b {
+			for ; ok && bytes.Compare(before, key) < 0; before, ok = next() {
+				if !yield(before) {
+					return
 				}
-			})
-		}
-		for key := range h.spill.tree.All() {
-			keys = append(keys, bytes.Clone(key))
-		}
-		slices.SortFunc(keys, bytes.Compare)
-		for _, key := range keys {
+			}
 			if !yield(key) {
+				return
+			}
+		}
+		for ; ok; before, ok = next() {
+			if !yield(before) {
 				return
 			}
 		}
@@ -184,25 +229,18 @@ func (h *Hash) All() iter.Seq[[]byte] {
 }
 
 // Len implements [Store].
-func (h *Hash) Len() int {
-	n := h.keys + h.spill.tree.Len()
-	if h.refs > 0 {
-		n++
-	}
-	return n
-}
+func (h *Hash) Len() int { return h.short.tree.Len() + h.long() }
 
 // Bytes implements [Store].
 func (h *Hash) Bytes() int {
-	n := int(unsafe.Sizeof(*h)) + h.spill.bytes() + h.held
-	n += cap(h.tables) * int(unsafe.Sizeof(lineTable{}))
-	for i := range h.tables {
-		n += cap(h.tables[i].lines) * int(unsafe.Sizeof(line{}))
-	}
-	for i := range h.roots {
-		if h.roots[i].edges != nil {
-			n += int(unsafe.Sizeof(*h.roots[i].edges))
+	n := int(unsafe.Sizeof(*h)) + cap(h.levels)*int(unsafe.Sizeof(level{}))
+	n += h.short.tree.mem.bytes() + h.short.table.bytes()
+	for i := range h.levels {
+		v := &h.levels[i]
+		n += v.tree.mem.bytes() + v.table.bytes() + cap(v.rows)
+		if v.families != nil {
+			n += int(unsafe.Sizeof(*v.families))
 		}
 	}
-	return n + cap(h.chunks)*24 + cap(h.live)*8 + cap(h.free)*4 + cap(h.sparse)*4
+	return n
 }

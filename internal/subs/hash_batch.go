@@ -1,5 +1,7 @@
 package subs
 
+import "math/bits"
+
 // MatchAll sets hits[i] to Match(data[i]) for all i. With many keys it is faster than
 // as many calls of Match: it takes 16 messages at a time and one step after the other,
 // so that the loads of one step, each of which may wait for memory, wait together.
@@ -7,60 +9,93 @@ package subs
 func (h *Hash) MatchAll(data [][]byte, hits []bool) {
 	for len(data) > 0 {
 		n := min(len(data), batchSize)
-		h.matchBatch(data[:n], hits[:n])
+		switch {
+		case h.first != nil:
+			h.matchBatch(data[:n], hits[:n])
+		case len(h.short.table.parts) > 0 && !h.all:
+			h.matchShortBatch(data[:n], hits[:n])
+		default:
+			for i := range n {
+				hits[i] = h.Match(data[i])
+			}
+		}
 		data, hits = data[n:], hits[n:]
 	}
 }
 
 const batchSize = 16
 
-// matchBatch goes one or two levels down from the first root, and leaves to Match
-// what is not decided then; the lines and records that Match needs are at hand by
-// then.
+// matchBatch looks for the one key of the first level that each message may begin with, and
+// leaves to Match what is not found there.
 func (h *Hash) matchBatch(data [][]byte, hits []bool) {
-	if h.refs > 0 || h.opened == 0 {
-		for i := range data {
-			hits[i] = h.Match(data[i])
-		}
-		return
-	}
 	var (
 		x     [batchSize]uint64
 		lines [batchSize]*line // nil if there is no way on
 		slots [batchSize]slot
-		recs  [batchSize][]byte
-		heads [batchSize]uint64
+		keys  [batchSize][]uint64
+		heads [batchSize]uint64 // the first eight bytes of messages, and in them what is different in keys
+		tails [batchSize]uint64 // the last bytes of keys
 	)
-	r := &h.roots[0]
+	v := h.first
 	for i, d := range data {
-		if edge := h.start(r, d); edge <= len(d) {
-			x[i&15] = h.hash(r.seed, d, edge)
-			lines[i&15] = h.table(x[i&15]).line(x[i&15], 0)
+		if len(d) >= minLong {
+			heads[i&15], x[i&15] = load(d, 0), load(d, len(d)-8)
 		}
 	}
-	for range 2 {
-		for i := range data {
-			if l := lines[i&15]; l != nil {
-				slots[i&15] = slot(l[laneOf(l.match(tagOf(x[i&15])))])
-				recs[i&15] = h.record(slots[i&15].ref())
-			}
+	for i, d := range data {
+		if len(d) < minLong {
+			continue
 		}
-		for i := range data {
-			if lines[i&15] != nil {
-				heads[i&15] = load(recs[i&15], 0)
-			}
+		if edge, seed, _ := v.edge(d, h.secret); edge <= len(d) {
+			x[i&15] = hashOf(d, edge, seed, h.secret)
+			lines[i&15] = v.table.part(x[i&15]).line(x[i&15], 0)
 		}
-		for i, d := range data {
-			s := slots[i&15]
-			if lines[i&15] == nil || !s.isNode() || s.edge() > len(d) || load(recs[i&15], headSize) != x[i&15] {
+	}
+	for i := range data {
+		if l := lines[i&15]; l != nil {
+			s := l.slots[laneOf(l.match(tagOf(x[i&15])))]
+			if s.kind() != leafSlot || s == 0 || !s.isAt(x[i&15]) {
 				lines[i&15] = nil
 				continue
 			}
-			x[i&15] = h.hash(x[i&15]+nextLevel, d, s.edge())
-			lines[i&15] = h.table(x[i&15]).line(x[i&15], 0)
+			slots[i&15], keys[i&15] = s, v.tree.mem.block(ref(s&maxRef))
+		}
+	}
+	for i := range data {
+		if lines[i&15] != nil {
+			heads[i&15] ^= keys[i&15][0]
+			tails[i&15] = keys[i&15][(slots[i&15].size()-1)/8]
 		}
 	}
 	for i, d := range data {
-		hits[i] = heads[i&15] != 0 && !slots[i&15].isNode() && begins(d, recs[i&15]) || h.Match(d)
+		hits[i] = lines[i&15] != nil && heads[i&15] == 0 && tails[i&15] != 0 && leads(keys[i&15], slots[i&15].size(), d) || h.Match(d)
+	}
+}
+
+// matchShortBatch looks in one line for each message, if all keys have one length.
+func (h *Hash) matchShortBatch(data [][]byte, hits []bool) {
+	var (
+		x [batchSize]uint64
+		w [batchSize]slot
+		l [batchSize]*line
+		m [batchSize]uint64
+	)
+	s := &h.short
+	size := bits.TrailingZeros(s.any)&7 + 1
+	for i, d := range data {
+		if len(d) >= 8 {
+			x[i&15], w[i&15] = wordAt(load(d, 0)&maskOf(size), size, h.secret)
+			l[i&15] = s.table.part(x[i&15]).line(x[i&15], 0)
+		}
+	}
+	for i := range data {
+		if l := l[i&15]; l != nil {
+			m[i&15] = l.match(tagOf(x[i&15]))
+		}
+	}
+	for i, d := range data {
+		lane := laneOf(m[i&15])
+		l := l[i&15]
+		hits[i] = l != nil && m[i&15] != 0 && l.slots[lane] == w[i&15] && l.tag(lane) == tagOf(x[i&15]) || h.Match(d)
 	}
 }

@@ -1,187 +1,216 @@
 package subs
 
-// Where the windows of nodes end. A good edge tells most of a node's keys apart, and
-// few of them are too short for it.
-//
-// A node that comes about as two keys meet gets an edge for those two. When the
-// store has grown eightfold, while it is small enough to do it at once, all is
-// placed anew, with edges chosen by looking at all keys that will share a node.
+// Where windows end. A good edge tells most keys apart, and few of them are too short
+// for it. Edges are tried, and judged by what they do to the keys that are there: of
+// each, the first 255 bytes are looked at, its head.
 
 import (
-	"cmp"
+	"math"
 	"math/bits"
-	"slices"
 )
 
 const (
-	minBuild  = 16 // an eighth of the number of keys at which build is run first
-	maxBuild  = 1 << 13
-	reach     = 8  // bytes after the first difference that an edge may take in
-	edgeRange = 48 // edges that are tried
-	bigNode   = 32 // keys for which an edge is chosen with care
-	sample    = 256
+	edgeRange  = 48  // edges that are tried, from the first that tells keys apart
+	sample     = 256 // heads that they are tried on
+	minAlone   = 0.95
+	minMany    = 64 // keys for which there are families
+	minFamily  = 8  // keys for which a family has 64 edges
+	pickStep   = 2
+	mostFit    = 8 // one key in 8 may be too short
+	allFit     = math.MaxInt
+	rowSize    = 64
+	familySize = 256
 )
 
-// build places all keys anew.
-func (h *Hash) build() {
-	var refs []uint32
-	for i := range h.chunks {
-		h.records(i, func(ref uint32) {
-			if isNode(h.home(ref)) {
-				h.kill(ref)
-			} else {
-				h.setHome(ref, homeFew)
-				refs = append(refs, ref)
-			}
-		})
-	}
-	// Long keys first: an edge that is good for most must not be lowered for one.
-	slices.SortStableFunc(refs, func(a, b uint32) int { return cmp.Compare(len(h.key(b)), len(h.key(a))) })
-	h.built = h.keys
-	h.few, h.opened, h.roots = few{}, 0, [maxRoots]root{}
-	h.makeTables()
-	for h.opened < maxRoots && len(refs) > maxFew {
-		before := h.opened
-		h.open(refs)
-		if h.opened == before {
-			break
-		}
-		refs = slices.DeleteFunc(refs, func(ref uint32) bool { return h.home(ref) != homeFew })
-	}
-	h.fewOrSpill(refs, noRef)
+// An edges says for a level where windows end.
+type edges struct {
+	one      family
+	families *[familySize]family
+	rows     []uint8
 }
 
-// planned returns edges for the nodes that will have many of the keys, by the hash
-// that leads to them.
-func (h *Hash) planned(refs []uint32, r *root) map[uint64]int {
-	type node struct {
-		refs  []uint32
-		edge  int
-		seed  uint64
-		depth int
+// chooseEdges returns edges for these keys, of which one in fit may be too short.
+func chooseEdges(heads [][]byte, secret uint64, fit int) edges {
+	edge, alone := bestEdge(heads, secret, secret, fit)
+	e := edges{one: family{pick: uint16(edge)}}
+	if len(heads) < minMany || alone > minAlone {
+		return e
 	}
-	if len(refs) <= bigNode {
-		return nil
-	}
-	type hashed struct {
-		x   uint64
-		ref uint32
-	}
-	plan := map[uint64]int{}
-	for todo := []node{{refs, r.edge, r.seed, 0}}; len(todo) > 0; {
-		n := todo[len(todo)-1]
-		todo = todo[:len(todo)-1]
-		below := make([]hashed, 0, len(n.refs))
-		for _, ref := range n.refs {
-			key, edge := h.key(ref), n.edge
-			if n.depth == 0 {
-				edge = h.start(r, key)
-			}
-			if len(key) >= edge {
-				below = append(below, hashed{h.hash(n.seed, key, edge), ref})
-			}
-		}
-		slices.SortFunc(below, func(a, b hashed) int { return cmp.Compare(a.x, b.x) })
-		for from, to := 0, 0; from < len(below); from = to {
-			x := below[from].x
-			for to = from; to < len(below) && below[to].x == x; to++ {
-			}
-			if to-from <= bigNode || n.depth+2 >= maxDepth {
-				continue
-			}
-			group := make([]uint32, to-from)
-			for i := range group {
-				group[i] = below[from+i].ref
-			}
-			plan[x], _ = h.bestEdge(group, 1)
-			todo = append(todo, node{group, plan[x], x + nextLevel, n.depth + 1})
-		}
-	}
-	return plan
-}
-
-// chosen returns a root for these keys, with one edge if that tells most of them
-// apart.
-func (h *Hash) chosen(refs []uint32) root {
-	edge, alone := h.bestEdge(refs, 1)
-	r := root{edge: edge}
-	if len(refs) <= bigNode || alone > 0.9 {
-		return r
-	}
-	first, same := h.key(refs[0]), maxEdge
-	for i := 0; i < len(refs); i += (len(refs) + sample - 1) / sample {
-		same = min(same, agree(first, h.key(refs[i])))
-	}
-	if same > maxEdge/2 {
-		return r
-	}
-	r.pick, r.edges = max(8, same+4), new([256]uint16)
-	var groups [256][]uint32
-	for _, ref := range refs {
-		if key := h.key(ref); len(key) >= r.pick {
-			i := load(key, r.pick-8) * (h.secret | 1) >> 56
-			groups[i] = append(groups[i], ref)
-		}
+	e.families = new([familySize]family)
+	groups, rows := make([][][]byte, familySize), map[[rowSize]uint8]int{}
+	for _, head := range heads {
+		i := seedOf(head, 8, secret) >> 56
+		groups[i] = append(groups[i], head)
 	}
 	for i, group := range groups {
-		e := max(r.edge, r.pick)
-		if len(group) >= 8 {
-			e, _ = h.bestEdge(group, r.pick)
+		pick, row := 8, constantRow(minLong)
+		if len(group) > 0 {
+			pick, row = chooseRow(group, secret, fit)
 		}
-		r.edges[i] = uint16(e)
+		at, ok := rows[row]
+		if !ok {
+			at = len(e.rows)
+			rows[row] = at
+			e.rows = append(e.rows, row[:]...)
+		}
+		e.families[i] = family{pick: uint16(pick), row: uint16(at)}
 	}
-	r.edge = maxEdge
-	return r
+	return e
 }
 
-// bestEdge returns an edge, of at least low, for a node with these keys, and
-// the share of keys that it gives a slot of their own. It tries edges on a
-// sample, and counts two for a key with its own slot, one for any other, and takes
-// off one for two that are too short.
-func (h *Hash) bestEdge(refs []uint32, low int) (edge int, alone float64) {
-	most := min(sample, max(16, len(refs)/8))
+// seedOf returns what a family's edge is chosen by, and hashes begin with. With a pick
+// of 8 its top byte is the family.
+func seedOf(data []byte, pick int, secret uint64) uint64 {
+	seed := load(data, 0) * (secret | 1)
+	if pick > 8 {
+		seed = (load(data, pick-8) ^ seed) * (secret | 1)
+	}
+	return seed
+}
+
+func constantRow(edge int) (row [rowSize]uint8) {
+	for i := range row {
+		row[i] = uint8(edge)
+	}
+	return row
+}
+
+// chooseRow returns the edges for a family with these keys: one, or if that is better, as
+// many as eight bytes that end at pick tell apart.
+func chooseRow(heads [][]byte, secret uint64, fit int) (pick int, row [rowSize]uint8) {
+	edge, _ := bestEdge(heads, seedOf(heads[0], 8, secret), secret, fit)
+	pick, row = 8, constantRow(edge)
+	if len(heads) < minFamily {
+		return pick, row
+	}
+	best := score(heads, pick, &row, secret)
+	for p := 8 + pickStep; p <= sizeOf(heads, fit); p += pickStep {
+		r := lateRow(heads, p, edge, secret, fit)
+		if s := score(heads, p, &r, secret); s > best {
+			best, pick, row = s, p, r
+		}
+	}
+	return pick, row
+}
+
+// lateRow returns the edges that are as late as the sizes of keys allow.
+func lateRow(heads [][]byte, pick, edge int, secret uint64, fit int) (row [rowSize]uint8) {
+	var groups [rowSize][][]byte
+	for _, head := range heads {
+		if len(head) >= pick {
+			i := seedOf(head, pick, secret) >> 58
+			groups[i] = append(groups[i], head)
+		}
+	}
+	first := max(edge, pick)
+	for i, group := range groups {
+		if len(group) > 0 {
+			row[i] = uint8(max(pick, sizeOf(group, fit)))
+			first = min(first, int(row[i]))
+		}
+	}
+	for i := range row {
+		if row[i] == 0 {
+			row[i] = uint8(first)
+		}
+	}
+	return row
+}
+
+// sizeOf returns the greatest size that all keys but one in fit have.
+func sizeOf(heads [][]byte, fit int) int {
+	var sizes [maxEdge + 1]int
+	for _, head := range heads {
+		sizes[len(head)]++
+	}
+	size, short := minLong, 0
+	for ; size < maxEdge; size++ {
+		if short += sizes[size]; short > len(heads)/fit {
+			break
+		}
+	}
+	return size
+}
+
+// score says how good a row is.
+func score(heads [][]byte, pick int, row *[rowSize]uint8, secret uint64) int {
+	c := newCounter(len(heads))
+	for _, head := range heads {
+		if len(head) < pick {
+			continue
+		}
+		seed := seedOf(head, pick, secret)
+		if edge := int(row[seed>>58]); len(head) >= edge {
+			c.add(hashOf(head, edge, seed, secret))
+		}
+	}
+	return c.score(len(heads))
+}
+
+// bestEdge returns an edge, and the share of keys that it gives a slot of their own.
+func bestEdge(heads [][]byte, seed, secret uint64, fit int) (edge int, alone float64) {
+	most := min(sample, max(16, len(heads)/8))
 	var keys [][]byte
-	for i := 0; i < len(refs); i += (len(refs) + most - 1) / most {
-		keys = append(keys, h.key(refs[i]))
+	for i := 0; i < len(heads); i += (len(heads) + most - 1) / most {
+		keys = append(keys, heads[i])
 	}
 	same, longest := len(keys[0]), 0
 	for _, key := range keys {
 		same, longest = min(same, agree(keys[0], key)), max(longest, len(key))
 	}
-	hashes := make([]uint64, 0, len(keys))
-	low = max(low, same+1)
+	edge = min(max(minLong, same+1), maxEdge)
 	best := -2 * len(keys)
-	edge = low
-	for e := low; e <= min(longest, low+edgeRange, maxEdge); e++ {
-		hashes = hashes[:0]
+	for e := edge; e <= min(longest, edge+edgeRange); e++ {
+		c := newCounter(len(keys))
 		for _, key := range keys {
 			if len(key) >= e {
-				hashes = append(hashes, h.hash(0, key, e))
+				c.add(hashOf(key, e, seed, secret))
 			}
 		}
-		slices.Sort(hashes)
-		shared := 0
-		for i, x := range hashes {
-			if (i > 0 && hashes[i-1] == x) || (i+1 < len(hashes) && hashes[i+1] == x) {
-				shared++
-			}
+		if len(keys)-c.n > len(keys)/fit {
+			break
 		}
-		if score := 5*len(hashes) - 2*shared - len(keys); score >= best {
-			best, edge = score, e
-			alone = float64(len(hashes)-shared) / float64(len(keys))
+		if s := c.score(len(keys)); s >= best {
+			best, edge = s, e
+			alone = float64(c.n-c.shared) / float64(len(keys))
 		}
 	}
 	return edge, alone
 }
 
-// nextEdge returns an edge for a node with a and b, or 0 if one of them is a prefix
-// of the other.
-func nextEdge(a, b []byte) int {
-	same, size := agree(a, b), min(len(a), len(b))
-	if same == size {
-		return 0
+// A counter counts hashes, and those that have an equal among them.
+type counter struct {
+	n, shared int
+	seen      []uint64 // hashes, with the top bit for those seen twice
+}
+
+func newCounter(n int) *counter { return &counter{seen: make([]uint64, 1<<bits.Len(uint(2*n)))} }
+
+func (c *counter) add(x uint64) {
+	const twice = 1 << 63
+	c.n++
+	x = x>>1 | 1
+	for i := x >> 1; ; i++ {
+		at := &c.seen[i&uint64(len(c.seen)-1)]
+		switch *at {
+		case 0:
+			*at = x
+		case x:
+			*at |= twice
+			c.shared += 2
+		case x | twice:
+			c.shared++
+		default:
+			continue
+		}
+		return
 	}
-	return same + 1 + min(reach, (size-same-1)/2)
+}
+
+// score counts two for a key with its own hash, one for any other, and takes off one for
+// one that is not there.
+func (c *counter) score(keys int) int {
+	return 2*(c.n-c.shared) + c.shared - (keys - c.n)
 }
 
 // agree returns the number of bytes that a and b begin with alike.
@@ -190,7 +219,7 @@ func agree(a, b []byte) int {
 	a, b = a[:size], b[:size]
 	for i := 0; i < size; i += 8 {
 		if differ := word(a, i) ^ word(b, i); differ != 0 {
-			return i + bits.TrailingZeros64(differ)/8
+			return min(i+bits.TrailingZeros64(differ)/8, size)
 		}
 	}
 	return size

@@ -1,155 +1,197 @@
 package subs
 
-// A hash table of 64-byte lines, each a cache line: seven slots, and their tags
-// side by side in the eighth word, so that one subtraction compares all seven.
+// A table maps hashes to slots. It is made of 64-byte lines, each a cache line: seven slots,
+// and their tags side by side in the eighth word, so that one subtraction compares
+// all seven.
 //
 //	line    slot 0 │ slot 1 │ … │ slot 6 │ passed, tag 6, …, tag 1, tag 0
 //	                                       8 bits each
-//	slot    63      48 47          32 31   30         0
-//	        place     │ edge         │ node │ record        0 if free
+//	slot    63      48 47                                 0
+//	        place     │ what is found                     0 if free
 //
-// The 64 bits of a hash are used once each:
+// The upper bits of a hash are used once each:
 //
 //	63     56 55      40 39  32 31                   0
-//	table    │ place    │ tag  │ not in the table
+//	part     │ place    │ tag  │ not in the table
 //
-// The top bits choose one of the tables, which grow and shrink each alone, so
+// The top bits choose one of the parts, which grow and shrink each alone, so
 // that no single Add moves more than one of them. The first bits of place choose
-// the slot's home line in it; as all of place is in the slot, a table grows
+// the slot's home line in it; as all of place is in the slot, a part grows
 // without looking at keys. A slot that finds its home full goes to one of the
 // next lines, and the lines it passes count it: a search may end at a line
 // with passed == 0.
 //
-// Invariants, with at = the slot's line, home = place >> shift, and m = len(lines):
+// Invariants, with at = the slot's line, home = place << 48 >> shift, and m = len(lines):
 //
-//	m == 1 << (16 − shift)
+//	m == 1 << (64 − shift)
 //	(at − home) mod m < probes
 //	passed == the number of slots with (line − home) mod m < (at − home) mod m
 //	used == the number of slots that are not 0
 //	tag == 0 where slot == 0
 
-import "math/bits"
+import (
+	"math/bits"
+	"unsafe"
+)
 
 const (
 	lineSlots = 7
-	maxTables = 128
+	maxParts  = 64
 	probes    = 4 // lines that a slot may be in
-	tagWord   = lineSlots
 	passedOne = 1 << 56
 	lowBytes  = 1<<56/0xff | 0 // 0x01 in each of the seven tags
 	highBits  = lowBytes << 7
 )
 
-type line [lineSlots + 1]uint64
-
-type lineTable struct {
-	lines []line
-	used  int
-	shift uint8
+type line struct {
+	slots [lineSlots]slot
+	tags  uint64 // and in the top byte how many have passed
 }
 
-// A slot says where a hash leads: to the record of a key, or on to a node.
+type part struct {
+	lines []line
+	used  uint32
+	shift uint8 // 64 − the logarithm of len(lines)
+}
+
+type hashTable struct {
+	parts []part
+	mask  uint64 // len(parts) − 1
+	over  []extra
+}
+
+// An extra is a slot for which there is no room in its lines.
+type extra struct {
+	x uint64 // what of the hash the table knows
+	s slot
+}
+
+// A slot says what a hash leads to.
 type slot uint64
 
-const nodeSlot slot = 1 << 31
-
-func keySlot(ref uint32) slot         { return slot(ref) }
-func edgeSlot(ref uint32, e int) slot { return slot(e)<<32 | nodeSlot | slot(ref) }
-
-func (s slot) isNode() bool  { return s&nodeSlot != 0 }
-func (s slot) ref() uint32   { return uint32(s &^ nodeSlot) }
-func (s slot) edge() int     { return int(s >> 32 & 0xffff) }
-func (s slot) place() uint16 { return uint16(s >> 48) }
-
-// at returns s as it is stored under the hash x.
-func (s slot) at(x uint64) slot { return s&(1<<48-1) | slot(placeOf(x))<<48 }
+const slotBits = 1<<48 - 1 // those that are not the place
 
 func placeOf(x uint64) uint16 { return uint16(x >> 40) }
 func tagOf(x uint64) uint8    { return uint8(x >> 32) }
 
+// set puts what is found in other in the place of what is found in s.
+func (s *slot) set(other slot) { *s = *s&^slotBits | other&slotBits }
+
+// isAt reports whether s is stored under x, as far as the place says.
+func (s slot) isAt(x uint64) bool { return uint64(s)>>48 == uint64(placeOf(x)) }
+
 // match returns a word with the top bit set in each byte whose tag is tag, and
 // rarely in some other. Free slots have the tag 0.
 func (l *line) match(tag uint8) uint64 {
-	z := l[tagWord] ^ uint64(tag)*lowBytes
+	z := l.tags ^ uint64(tag)*lowBytes
 	return (z - lowBytes) &^ z & highBits
 }
 
 // laneOf returns the number of the lowest slot in the result of match.
 func laneOf(m uint64) int { return bits.TrailingZeros64(m) >> 3 & 7 }
 
-func (l *line) passed() uint64 { return l[tagWord] >> 56 }
+func (l *line) tag(lane int) uint8 { return uint8(l.tags >> (8 * lane)) }
 
-// table returns the table for the hash x.
-func (h *Hash) table(x uint64) *lineTable { return &h.tables[x>>56&uint64(len(h.tables)-1)] }
+func (l *line) passed() uint64 { return l.tags >> 56 }
 
-// line returns the line of t that is i after the home of x.
-func (t *lineTable) line(x uint64, i int) *line {
-	return &t.lines[(int(placeOf(x)>>t.shift)+i)&(len(t.lines)-1)]
+// newTable returns a table that is to hold about size slots.
+func newTable(size int) hashTable {
+	n := 1
+	for n < maxParts && size > n*64 {
+		n *= 2
+	}
+	t := hashTable{parts: make([]part, n), mask: uint64(n - 1)}
+	for i := range t.parts {
+		t.parts[i] = part{lines: make([]line, 2), shift: 63}
+	}
+	return t
 }
 
-// found appends to buf the slots that are stored under x, as far as the table
-// knows: 24 bits and the table are the same.
-func (h *Hash) found(buf []slot, x uint64) []slot {
-	t := h.table(x)
+// bytes returns the memory that the table holds on the heap.
+func (t *hashTable) bytes() int {
+	n := cap(t.parts)*int(unsafe.Sizeof(part{})) + cap(t.over)*int(unsafe.Sizeof(extra{}))
+	for i := range t.parts {
+		n += len(t.parts[i].lines) * int(unsafe.Sizeof(line{}))
+	}
+	return n
+}
+
+// part returns the part for the hash x.
+func (t *hashTable) part(x uint64) *part { return &t.parts[x>>56&uint64(len(t.parts)-1)] }
+
+// line returns the line that is i after the home of x.
+func (p *part) line(x uint64, i int) *line {
+	return &p.lines[(int(x<<8>>p.shift)+i)&(len(p.lines)-1)]
+}
+
+// find returns the first slot under x, as far as place and tag say, and if it is not 0,
+// of what is found has in it bits as in s.
+func (t *hashTable) find(x uint64, s, mask slot) *slot {
+	p := t.part(x)
 	for i := range probes {
-		l := t.line(x, i)
+		l := p.line(x, i)
 		for m := l.match(tagOf(x)); m != 0; m &= m - 1 {
 			lane := laneOf(m)
-			if s := slot(l[lane]); s != 0 && s == s.at(x) && uint8(l[tagWord]>>(8*lane)) == tagOf(x) {
-				buf = append(buf, s)
+			if at := l.slots[lane]; at != 0 && at.isAt(x) && l.tag(lane) == tagOf(x) && (at^s)&mask == 0 {
+				return &l.slots[lane]
 			}
 		}
 		if l.passed() == 0 {
 			break
 		}
 	}
-	return buf
-}
-
-// insert stores s under x. It fails if there is no room, which takes more equal
-// bits than chance gives, or 2 to the power of 29 slots.
-func (h *Hash) insert(x uint64, s slot) bool {
-	t := h.table(x)
-	if t.used*10 >= len(t.lines)*lineSlots*7 {
-		t.resize(t.shift - 1)
-	}
-	return t.put(tagOf(x), s.at(x)) || t.resize(t.shift-1) && t.put(tagOf(x), s.at(x))
-}
-
-// remove takes away s, which is stored under x.
-func (h *Hash) remove(x uint64, s slot) {
-	t := h.table(x)
-	for i := range probes {
-		l := t.line(x, i)
-		if lane := l.lane(s.at(x), tagOf(x)); lane >= 0 {
-			l[lane] = 0
-			l[tagWord] &^= 0xff << (8 * lane)
-			t.used--
-			break
+	for i := range t.over {
+		if e := &t.over[i]; e.x == t.known(x) && (e.s^s)&mask == 0 {
+			return &e.s
 		}
-		l[tagWord] -= passedOne
 	}
-	if t.used*6 < len(t.lines)*lineSlots {
-		t.resize(t.shift + 1)
+	return nil
+}
+
+// known returns what of x the table knows.
+func (t *hashTable) known(x uint64) uint64 { return x>>56&t.mask<<24 | x<<8>>40 }
+
+// insert stores s under x.
+func (t *hashTable) insert(x uint64, s slot) {
+	p, tag := t.part(x), tagOf(x)
+	s = s&slotBits | slot(placeOf(x))<<48
+	if int(p.used)*10 >= len(p.lines)*lineSlots*7 {
+		p.resize(p.shift - 1)
+	}
+	if !p.put(tag, s) && !(p.resize(p.shift-1) && p.put(tag, s)) {
+		t.over = append(t.over, extra{t.known(x), s})
 	}
 }
 
-// replace puts s in the place of old, which is stored under x.
-func (h *Hash) replace(x uint64, old, s slot) {
-	t := h.table(x)
-	for i := range probes {
-		l := t.line(x, i)
-		if lane := l.lane(old.at(x), tagOf(x)); lane >= 0 {
-			l[lane] = uint64(s.at(x))
+// remove takes away the slot at, which is stored under x.
+func (t *hashTable) remove(x uint64, at *slot) {
+	for i := range t.over {
+		if &t.over[i].s == at {
+			t.over[i] = t.over[len(t.over)-1]
+			t.over = t.over[:len(t.over)-1]
 			return
 		}
 	}
+	p := t.part(x)
+	for i := range probes {
+		l := p.line(x, i)
+		if lane := l.lane(at); lane >= 0 {
+			l.slots[lane] = 0
+			l.tags &^= 0xff << (8 * lane)
+			p.used--
+			break
+		}
+		l.tags -= passedOne
+	}
+	if int(p.used)*6 < len(p.lines)*lineSlots {
+		p.resize(p.shift + 1)
+	}
 }
 
-// lane returns the number of s in l, or -1.
-func (l *line) lane(s slot, tag uint8) int {
+// lane returns which slot of l is at, or -1.
+func (l *line) lane(at *slot) int {
 	for lane := range lineSlots {
-		if l[lane] == uint64(s) && uint8(l[tagWord]>>(8*lane)) == tag {
+		if &l.slots[lane] == at {
 			return lane
 		}
 	}
@@ -157,19 +199,19 @@ func (l *line) lane(s slot, tag uint8) int {
 }
 
 // put stores s, which has its place in it, and reports whether there was room.
-func (t *lineTable) put(tag uint8, s slot) bool {
-	home := int(s>>48) >> t.shift
-	for i := range min(probes, len(t.lines)) {
-		l := &t.lines[(home+i)&(len(t.lines)-1)]
+func (p *part) put(tag uint8, s slot) bool {
+	home := int(s >> 48 << 48 >> p.shift)
+	for i := range min(probes, len(p.lines)) {
+		l := &p.lines[(home+i)&(len(p.lines)-1)]
 		for lane := range lineSlots {
-			if l[lane] != 0 {
+			if l.slots[lane] != 0 {
 				continue
 			}
-			l[lane] = uint64(s)
-			l[tagWord] |= uint64(tag) << (8 * lane)
-			t.used++
+			l.slots[lane] = s
+			l.tags |= uint64(tag) << (8 * lane)
+			p.used++
 			for ; i > 0; i-- {
-				t.lines[(home+i-1)&(len(t.lines)-1)][tagWord] += passedOne
+				p.lines[(home+i-1)&(len(p.lines)-1)].tags += passedOne
 			}
 			return true
 		}
@@ -177,24 +219,24 @@ func (t *lineTable) put(tag uint8, s slot) bool {
 	return false
 }
 
-// resize gives t 1<<(16−shift) lines. It leaves t as it is if that is not
+// resize gives p 1<<(16−shift) lines. It leaves p as it is if that is not
 // possible, or would leave most lines empty.
-func (t *lineTable) resize(shift uint8) bool {
-	if shift > 16 { // 255 after 0
+func (p *part) resize(shift uint8) bool {
+	if shift > 63 || shift < 48 {
 		return false
 	}
-	to := lineTable{lines: make([]line, 1<<(16-shift)), shift: shift}
-	if t.used < len(to.lines)/2 && len(to.lines) > len(t.lines) {
+	to := part{lines: make([]line, 1<<(64-int(shift))), shift: shift}
+	if int(p.used) < len(to.lines)/2 && len(to.lines) > len(p.lines) {
 		return false
 	}
-	for i := range t.lines {
+	for i := range p.lines {
+		l := &p.lines[i]
 		for lane := range lineSlots {
-			s := t.lines[i][lane]
-			if s != 0 && !to.put(uint8(t.lines[i][tagWord]>>(8*lane)), slot(s)) {
+			if l.slots[lane] != 0 && !to.put(l.tag(lane), l.slots[lane]) {
 				return false
 			}
 		}
 	}
-	*t = to
+	*p = to
 	return true
 }

@@ -85,8 +85,11 @@ func (t twig) low() int   { return int(t >> 59 & 7) }
 func (t twig) lanes() int { return int(t>>56&7) + 1 }
 
 // Match implements [Store].
-func (r *Radix) Match(data []byte) bool {
-	t, chunks := r.root, r.mem.chunks
+func (r *Radix) Match(data []byte) bool { return r.mem.search(r.root, data) }
+
+// search reports whether data begins with a key that it may lead to from t.
+func (a *arena) search(t uint64, data []byte) bool {
+	chunks := a.chunks
 	for t>>62 == branch {
 		at := t >> refBits & maxKey
 		if at >= uint64(len(data)) {
@@ -106,9 +109,10 @@ func (r *Radix) Match(data []byte) bool {
 		t = chunk[set>>32+uint64(bits.OnesCount32(uint32(set)&(bit-1)))]
 	}
 	if t>>62 == more {
-		t = r.mem.block(twig(t).ref())[1]
+		t = a.block(twig(t).ref())[1]
 	}
-	return t != none && r.leads(twig(t), data)
+	size := twig(t).size()
+	return t != none && (size == 0 || leads(a.block(twig(t).ref()), size, data))
 }
 
 // leads reports whether data begins with the key of a leaf.
@@ -118,13 +122,20 @@ func (r *Radix) leads(t twig, data []byte) bool {
 
 // Add implements [Store].
 func (r *Radix) Add(key []byte) bool {
+	_, first := r.add(key)
+	return first
+}
+
+// add is Add. It also returns how many bytes key has in common with the key before
+// it, or the one after it, whichever are more.
+func (r *Radix) add(key []byte) (same int, first bool) {
 	checkSize(key)
 	near := r.nearest(key)
-	same := r.common(near, key)
+	same = r.common(near, key)
 	p := r.place(key, same)
 	t := twig(*p)
 	if t != none && same == len(key) && same == near.size() {
-		return r.count(p)
+		return same, r.count(p)
 	}
 	r.mem.reserve(wordsFor(len(key)) + 8 + 256)
 	own := r.newLeaf(key)
@@ -141,7 +152,7 @@ func (r *Radix) Add(key []byte) bool {
 		r.fork(p, same, r.byteOf(near, same), key[same], own)
 	}
 	r.keys++
-	return true
+	return same, true
 }
 
 // nearest returns the leaf of one of the keys that begin with most of key.
@@ -169,10 +180,13 @@ func (r *Radix) nearest(key []byte) twig {
 	}
 }
 
-// has reports whether key is in the tree.
-func (r *Radix) has(key []byte) bool {
-	near := r.nearest(key)
-	return near != none && near.size() == len(key) && r.leads(near, key)
+// below returns the twig that has below it all keys that begin with the first size
+// bytes of key, and no others; it is none if there are no such keys.
+func (r *Radix) below(key []byte, size int) twig {
+	if size <= len(key) && r.common(r.nearest(key[:size]), key) >= size {
+		return twig(*r.place(key[:size], size))
+	}
+	return none
 }
 
 // place returns the first twig on key's way that has below it only keys that
@@ -208,6 +222,27 @@ func (r *Radix) count(p *uint64) bool {
 	n.add()
 	words[0] = uint64(n)
 	return false
+}
+
+// take removes a key that is in the tree, and returns how many references it had.
+func (r *Radix) take(key []byte) (n refs) {
+	n = 1
+	if p := r.place(key, len(key)); twig(*p).kind() == more {
+		words := r.mem.block(twig(*p).ref())
+		n, words[0] = refs(words[0]), 1
+		r.tidy(p)
+	}
+	r.Remove(key)
+	return n
+}
+
+// put adds a key that is not in the tree, with n references.
+func (r *Radix) put(key []byte, n refs) {
+	r.add(key)
+	if n > 1 {
+		r.add(key)
+		r.mem.block(twig(*r.place(key, len(key))).ref())[0] = uint64(n)
+	}
 }
 
 // Remove implements [Store].

@@ -17,7 +17,7 @@ package subs
 // A node is a word, which lies where it is pointed from: in the table, after
 // the run, after the references. So a step down costs one load.
 //
-//	       63 ‥ 47 │ 31 ‥ 29 │ 27 ‥ 16 │ 15 ‥ 8 │ 7 ‥ 0
+//	       63 ‥ 47 │ 31 ‥ 29 │ 28 ‥ 16 │ 15 ‥ 8 │ 7 ‥ 0
 //	hole         0        0          0        0       0
 //	run      chunk        1       word      10 ‥ 0: size   ─► the node after it, its bytes
 //	end    63 ‥ 32: references to the key that ends here; kind 2

@@ -1,0 +1,98 @@
+package subs
+
+import (
+	"math"
+	"slices"
+)
+
+const (
+	minBuild = 16      // keys with which edges are chosen first
+	maxBuild = 1 << 13 // and last: that takes 3 ms
+	maxMoved = 1 << 30 // bytes of a tree from which on no key changes its level any more
+)
+
+// nextBuild returns with how many keys edges are chosen next, if they were with built.
+func nextBuild(built int) int {
+	switch {
+	case built == 0:
+		return minBuild
+	case built < 512:
+		return 2 * built
+	case built < maxBuild:
+		return 4 * built
+	}
+	return math.MaxInt
+}
+
+// build chooses edges for the n keys of all levels.
+func (h *Hash) build(n int) {
+	h.built = n
+	heads := make([][]byte, 0, n)
+	for i := range h.levels {
+		for key := range h.levels[i].tree.All() {
+			heads = append(heads, slices.Clone(key[:min(len(key), maxEdge)]))
+		}
+	}
+	levels := 0
+	for ; levels < maxLevels-1 && len(heads) > 0; levels++ {
+		fit := mostFit
+		if levels == maxLevels-2 {
+			fit = allFit
+		}
+		v := h.setEdges(levels, chooseEdges(heads, h.secret, fit))
+		heads = slices.DeleteFunc(heads, func(head []byte) bool { return v.fits(head, h.secret) })
+	}
+	h.setEdges(levels, edges{one: family{pick: minLong}})
+	h.move()
+	h.levels = slices.Delete(h.levels, levels+1, len(h.levels))
+	for i := range h.levels {
+		h.levels[i].fill(h.secret)
+		for key := range h.levels[i].tree.All() {
+			h.pass(key, i, 1)
+		}
+	}
+}
+
+// setEdges sets the edges of level i, which may be new.
+func (h *Hash) setEdges(i int, e edges) *level {
+	if i == len(h.levels) {
+		h.levels = append(h.levels, level{})
+	}
+	v := &h.levels[i]
+	v.one, v.families, v.rows = e.one, e.families, e.rows
+	return v
+}
+
+// move moves keys that are not in the level to which they belong.
+func (h *Hash) move() {
+	type misplaced struct {
+		key  []byte
+		from *level
+	}
+	var keys []misplaced
+	for i := range h.levels {
+		v := &h.levels[i]
+		for key := range v.tree.All() {
+			if h.levelOf(key) != i {
+				keys = append(keys, misplaced{slices.Clone(key), v})
+			}
+		}
+	}
+	for _, m := range keys {
+		n := m.from.tree.take(m.key)
+		h.levels[h.levelOf(m.key)].tree.put(m.key, n)
+	}
+}
+
+// fill makes the table of a level, from the tree.
+func (v *level) fill(secret uint64) {
+	v.table = newTable(v.tree.Len())
+	var before []byte
+	for key := range v.tree.All() {
+		same := agree(before, key)
+		if edge, _, _ := v.edge(key, secret); same < edge {
+			v.lead(key, secret, same)
+		}
+		before = append(before[:0], key...)
+	}
+}

@@ -1,0 +1,175 @@
+package subs
+
+// One level of a hash store: where a window ends, and where its hash leads.
+
+import (
+	"encoding/binary"
+	"math/bits"
+)
+
+const (
+	minLong = 9        // bytes of the shortest key in a level
+	maxEdge = 1<<8 - 1 // so that an edge is a byte
+	never   = 1 << 30  // an edge that is greater than the size of any message
+)
+
+// A level is a radix tree with a table of short cuts into it.
+type level struct {
+	tree     Radix
+	table    hashTable
+	one      family // of all messages, if families is nil; its pick is the edge
+	families *[familySize]family
+	rows     []uint8 // edges, rowSize for a family
+}
+
+// A family is messages whose first eight bytes have one hash, as far as it counts.
+type family struct {
+	pick uint16 // the eight bytes up to here choose the edge
+	row  uint16 // where in rows the edges begin
+	rest uint32 // how many keys of the family are in later levels
+}
+
+// edge returns where the window of a message of 9 bytes or more ends, the seed of its
+// hash, and the family.
+func (v *level) edge(data []byte, secret uint64) (edge int, seed uint64, f *family) {
+	if v.families == nil {
+		return int(v.one.pick), secret, &v.one
+	}
+	seed = seedOf(data, 8, secret)
+	f = &v.families[seed>>56]
+	if len(data) < int(f.pick) {
+		return never, seed, f
+	}
+	seed = (load(data, int(f.pick)-8) ^ seed) * (secret | 1)
+	return int(v.rows[uint64(f.row)+seed>>58]), seed, f
+}
+
+// hashOf returns the hash of the window of data that ends at edge: 16 bytes, or of an
+// edge below that, all bytes.
+func hashOf(data []byte, edge int, seed, secret uint64) uint64 {
+	hi, lo := bits.Mul64(load(data, max(edge-16, 0))^secret, load(data, edge-8)^(seed+uint64(edge)))
+	return hi ^ lo
+}
+
+func load(b []byte, at int) uint64 { return binary.LittleEndian.Uint64(b[at : at+8]) }
+
+// The kinds of slots, and what is found there.
+//
+//	         45 ‥ 43 │ 42 ‥ 40 │ 39 ‥ 29 │ 28 ‥ 0
+//	leaf   0           44 ‥ 29: size     │ ref     a key
+//	many   1                               31 ‥ 0: how many beginnings there are with this hash
+//	branch 2     low │    span │      at │ ref     a branch of the tree
+//
+// A leaf of a key with several references, or with longer keys in its rest, is a leaf
+// here, too, as that is where Match would end. What a slot has no room for is a many
+// of one.
+const (
+	leafSlot   slot = 0
+	manySlot   slot = 1 << 46
+	branchSlot slot = 2 << 46
+	kindMask   slot = 3 << 46
+	maxLeaf         = 1<<16 - 1 // bytes of the longest key in a leaf
+	maxAt           = 1<<11 - 1 // the greatest place of a branch in a branch
+)
+
+func (s slot) kind() slot { return s & kindMask }
+func (s slot) size() int  { return int(s >> refBits & maxLeaf) } // of a leaf
+func (s slot) many() int  { return int(uint32(s)) }              // of a many
+func (s slot) twig() uint64 { // of a branch
+	return branch<<62 | uint64(s>>40&63)<<56 | uint64(s)&(1<<40-1)
+}
+
+// slotOf returns the slot for a twig.
+func (v *level) slotOf(t twig) slot {
+	if t.kind() == more {
+		t = twig(v.tree.mem.block(t.ref())[1])
+	}
+	switch {
+	case t.kind() == leaf && t.size() <= maxLeaf:
+		return leafSlot | slot(t.size())<<refBits | slot(t.ref())
+	case t.kind() == branch && t.at() <= maxAt:
+		return branchSlot | slot(t>>56&63)<<40 | slot(t.at())<<refBits | slot(t.ref())
+	}
+	return manySlot | 1
+}
+
+// fits reports whether key may be in this level.
+func (v *level) fits(key []byte, secret uint64) bool {
+	edge, _, _ := v.edge(key, secret)
+	return len(key) >= edge
+}
+
+func (v *level) add(key []byte, secret uint64) bool {
+	same, first := v.tree.add(key)
+	if first {
+		v.lead(key, secret, same)
+	}
+	return first
+}
+
+func (v *level) remove(key []byte, secret uint64) bool {
+	last := v.tree.Remove(key)
+	if last {
+		v.lead(key, secret, never)
+	}
+	return last
+}
+
+// lead has the table lead to where the keys that begin like key are now. Before, if
+// same is less than the edge, there were none.
+func (v *level) lead(key []byte, secret uint64, same int) {
+	edge, seed, _ := v.edge(key, secret)
+	x, t := hashOf(key, edge, seed, secret), v.tree.below(key, edge)
+	at := v.table.find(x, 0, 0)
+	switch {
+	case at == nil:
+		v.table.insert(x, v.slotOf(t))
+	case same < edge && at.kind() == manySlot:
+		*at++
+	case same < edge:
+		at.set(manySlot | 2)
+	case at.kind() == manySlot && at.many() > 1:
+		if t == none {
+			*at--
+		}
+	case t == none:
+		v.table.remove(x, at)
+	default:
+		at.set(v.slotOf(t))
+	}
+}
+
+// match reports whether data begins with a key of this level, and if not, whether it
+// may begin with one of a later level.
+func (v *level) match(data []byte, secret uint64) (hit, rest bool) {
+	edge, seed, f := v.edge(data, secret)
+	return edge <= len(data) && v.matchHash(data, hashOf(data, edge, seed, secret)), f.rest > 0
+}
+
+// matchHash follows the slots under x.
+func (v *level) matchHash(data []byte, x uint64) bool {
+	p := v.table.part(x)
+	for i := range probes {
+		l := p.line(x, i)
+		for m := l.match(tagOf(x)); m != 0; m &= m - 1 {
+			if s := l.slots[laneOf(m)]; s != 0 && s.isAt(x) && v.leads(s, data) {
+				return true
+			}
+		}
+		if l.passed() == 0 {
+			break
+		}
+	}
+	return false
+}
+
+// leads reports whether data begins with the key that s may lead to.
+func (v *level) leads(s slot, data []byte) bool {
+	switch s.kind() {
+	case leafSlot:
+		return leads(v.tree.mem.block(ref(s&maxRef)), s.size(), data)
+	case branchSlot:
+		return v.tree.mem.search(s.twig(), data)
+	}
+	return v.tree.Match(data)
+}
