@@ -169,7 +169,7 @@ func (v *level) check(secret uint64) error {
 		edge, seed, _ := v.edge(key, secret)
 		if !bytes.HasPrefix(before, key[:edge]) {
 			x := v.table.known(hashOf(key, edge, seed, secret))
-			want[x] = beginning{want[x].n + 1, v.slotOf(v.tree.below(key, edge))}
+			want[x] = beginning{want[x].n + 1, v.slotOf(twig(*v.tree.place(key[:edge], edge)))}
 		}
 		before = append(before[:0], key...)
 	}

@@ -179,7 +179,7 @@ func (h *Hash) matchLong(data []byte) bool {
 			break
 		}
 	}
-	return h.more && h.matchShort(data)
+	return h.more && h.matchShort(data[:maxShort])
 }
 
 // matchTrees is Match without any table.

@@ -27,30 +27,39 @@ func nextBuild(built int) int {
 // build chooses edges for the n keys of all levels.
 func (h *Hash) build(n int) {
 	h.built = n
-	heads := make([][]byte, 0, n)
-	for i := range h.levels {
-		for key := range h.levels[i].tree.All() {
-			heads = append(heads, slices.Clone(key[:min(len(key), maxEdge)]))
-		}
-	}
-	levels := 0
+	heads, levels, c := h.heads(n), 0, chooser{secret: h.secret}
 	for ; levels < maxLevels-1 && len(heads) > 0; levels++ {
-		fit := mostFit
+		c.fit = mostFit
 		if levels == maxLevels-2 {
-			fit = allFit
+			c.fit = allFit
 		}
-		v := h.setEdges(levels, chooseEdges(heads, h.secret, fit))
+		v := h.setEdges(levels, c.edges(heads))
 		heads = slices.DeleteFunc(heads, func(head []byte) bool { return v.fits(head, h.secret) })
 	}
 	h.setEdges(levels, edges{one: family{pick: minLong}})
 	h.move()
 	h.levels = slices.Delete(h.levels, levels+1, len(h.levels))
 	for i := range h.levels {
-		h.levels[i].fill(h.secret)
+		h.fill(i)
+	}
+}
+
+// heads returns the heads of all n keys in levels.
+func (h *Hash) heads(n int) [][]byte {
+	var block []byte
+	heads := make([][]byte, 0, n)
+	for i := range h.levels {
 		for key := range h.levels[i].tree.All() {
-			h.pass(key, i, 1)
+			size := min(len(key), maxEdge)
+			if len(block) < size {
+				block = make([]byte, 64<<10)
+			}
+			copy(block, key[:size])
+			heads = append(heads, block[:size:size])
+			block = block[size:]
 		}
 	}
+	return heads
 }
 
 // setEdges sets the edges of level i, which may be new.
@@ -84,15 +93,17 @@ func (h *Hash) move() {
 	}
 }
 
-// fill makes the table of a level, from the tree.
-func (v *level) fill(secret uint64) {
+// fill makes the table of level i from its tree, and tells the levels before of the keys.
+func (h *Hash) fill(i int) {
+	v := &h.levels[i]
 	v.table = newTable(v.tree.Len())
 	var before []byte
 	for key := range v.tree.All() {
 		same := agree(before, key)
-		if edge, _, _ := v.edge(key, secret); same < edge {
-			v.lead(key, secret, same)
+		if edge, _, _ := v.edge(key, h.secret); same < edge {
+			v.lead(key, h.secret, same, true)
 		}
 		before = append(before[:0], key...)
+		h.pass(key, i, 1)
 	}
 }

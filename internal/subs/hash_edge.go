@@ -10,28 +10,36 @@ import (
 )
 
 const (
-	edgeRange  = 48  // edges that are tried, from the first that tells keys apart
-	sample     = 256 // heads that they are tried on
-	minAlone   = 0.95
+	edgeRange  = 48   // edges that are tried, from the first that tells keys apart
+	sample     = 256  // heads that one edge is tried on
+	rowSample  = 1024 // heads that a row is tried on
+	minAlone   = 0.99
 	minMany    = 64 // keys for which there are families
 	minFamily  = 8  // keys for which a family has 64 edges
-	pickStep   = 2
-	mostFit    = 8 // one key in 8 may be too short
+	pickStep   = 4  // from one pick that is tried to the next
+	mostFit    = 8  // one key in 8 may be too short
 	allFit     = math.MaxInt
 	rowSize    = 64
 	familySize = 256
 )
 
-// An edges says for a level where windows end.
+// A chooser chooses edges of which one key in fit may be shorter.
+type chooser struct {
+	secret uint64
+	fit    int
+	counter
+}
+
+// edges say for a level where windows end.
 type edges struct {
 	one      family
 	families *[familySize]family
 	rows     []uint8
 }
 
-// chooseEdges returns edges for these keys, of which one in fit may be too short.
-func chooseEdges(heads [][]byte, secret uint64, fit int) edges {
-	edge, alone := bestEdge(heads, secret, secret, fit)
+// edges returns edges for a level to which these keys may belong.
+func (c *chooser) edges(heads [][]byte) edges {
+	edge, alone := c.best(heads, c.secret)
 	e := edges{one: family{pick: uint16(edge)}}
 	if len(heads) < minMany || alone > minAlone {
 		return e
@@ -39,13 +47,13 @@ func chooseEdges(heads [][]byte, secret uint64, fit int) edges {
 	e.families = new([familySize]family)
 	groups, rows := make([][][]byte, familySize), map[[rowSize]uint8]int{}
 	for _, head := range heads {
-		i := seedOf(head, 8, secret) >> 56
+		i := seedOf(head, 8, c.secret) >> 56
 		groups[i] = append(groups[i], head)
 	}
 	for i, group := range groups {
 		pick, row := 8, constantRow(minLong)
 		if len(group) > 0 {
-			pick, row = chooseRow(group, secret, fit)
+			pick, row = c.row(group)
 		}
 		at, ok := rows[row]
 		if !ok {
@@ -75,37 +83,45 @@ func constantRow(edge int) (row [rowSize]uint8) {
 	return row
 }
 
-// chooseRow returns the edges for a family with these keys: one, or if that is better, as
+// row returns the edges for a family with these keys: one, or if that is better, as
 // many as eight bytes that end at pick tell apart.
-func chooseRow(heads [][]byte, secret uint64, fit int) (pick int, row [rowSize]uint8) {
-	edge, _ := bestEdge(heads, seedOf(heads[0], 8, secret), secret, fit)
+func (c *chooser) row(heads [][]byte) (pick int, row [rowSize]uint8) {
+	edge, _ := c.best(heads, seedOf(heads[0], 8, c.secret))
 	pick, row = 8, constantRow(edge)
 	if len(heads) < minFamily {
 		return pick, row
 	}
-	best := score(heads, pick, &row, secret)
-	for p := 8 + pickStep; p <= sizeOf(heads, fit); p += pickStep {
-		r := lateRow(heads, p, edge, secret, fit)
-		if s := score(heads, p, &r, secret); s > best {
-			best, pick, row = s, p, r
+	few := every(heads, rowSample)
+	var sizes sizeCounts
+	for _, head := range few {
+		sizes.add(len(head))
+	}
+	best := c.score(few, pick, &row)
+	for p := 8 + pickStep; p <= sizes.most(c.fit); p += pickStep {
+		r := c.lateRow(few, p, edge)
+		if s := c.score(few, p, &r); s > best {
+			best, pick = s, p
 		}
+	}
+	if pick > 8 {
+		row = c.lateRow(heads, pick, edge)
 	}
 	return pick, row
 }
 
-// lateRow returns the edges that are as late as the sizes of keys allow.
-func lateRow(heads [][]byte, pick, edge int, secret uint64, fit int) (row [rowSize]uint8) {
-	var groups [rowSize][][]byte
+// lateRow returns the greatest edges for which not too many of these keys are too short,
+// besides those that are shorter than pick.
+func (c *chooser) lateRow(heads [][]byte, pick, edge int) (row [rowSize]uint8) {
+	var sizes [rowSize]sizeCounts
 	for _, head := range heads {
 		if len(head) >= pick {
-			i := seedOf(head, pick, secret) >> 58
-			groups[i] = append(groups[i], head)
+			sizes[seedOf(head, pick, c.secret)>>58].add(len(head))
 		}
 	}
 	first := max(edge, pick)
-	for i, group := range groups {
-		if len(group) > 0 {
-			row[i] = uint8(max(pick, sizeOf(group, fit)))
+	for i := range row {
+		if sizes[i].n > 0 {
+			row[i] = uint8(max(pick, sizes[i].most(c.fit)))
 			first = min(first, int(row[i]))
 		}
 	}
@@ -117,15 +133,22 @@ func lateRow(heads [][]byte, pick, edge int, secret uint64, fit int) (row [rowSi
 	return row
 }
 
-// sizeOf returns the greatest size that all keys but one in fit have.
-func sizeOf(heads [][]byte, fit int) int {
-	var sizes [maxEdge + 1]int
-	for _, head := range heads {
-		sizes[len(head)]++
-	}
+// sizeCounts counts keys by the size of their heads.
+type sizeCounts struct {
+	n     int
+	sizes [maxEdge + 1]uint16
+}
+
+func (c *sizeCounts) add(size int) {
+	c.n++
+	c.sizes[size]++
+}
+
+// most returns the greatest size that all keys but one in fit have.
+func (c *sizeCounts) most(fit int) int {
 	size, short := minLong, 0
 	for ; size < maxEdge; size++ {
-		if short += sizes[size]; short > len(heads)/fit {
+		if short += int(c.sizes[size]); short > c.n/fit {
 			break
 		}
 	}
@@ -133,27 +156,24 @@ func sizeOf(heads [][]byte, fit int) int {
 }
 
 // score says how good a row is.
-func score(heads [][]byte, pick int, row *[rowSize]uint8, secret uint64) int {
-	c := newCounter(len(heads))
+func (c *chooser) score(heads [][]byte, pick int, row *[rowSize]uint8) int {
+	c.reset(len(heads))
 	for _, head := range heads {
 		if len(head) < pick {
 			continue
 		}
-		seed := seedOf(head, pick, secret)
+		seed := seedOf(head, pick, c.secret)
 		if edge := int(row[seed>>58]); len(head) >= edge {
-			c.add(hashOf(head, edge, seed, secret))
+			c.add(hashOf(head, edge, seed, c.secret))
 		}
 	}
-	return c.score(len(heads))
+	return c.counter.score()
 }
 
-// bestEdge returns an edge, and the share of keys that it gives a slot of their own.
-func bestEdge(heads [][]byte, seed, secret uint64, fit int) (edge int, alone float64) {
-	most := min(sample, max(16, len(heads)/8))
-	var keys [][]byte
-	for i := 0; i < len(heads); i += (len(heads) + most - 1) / most {
-		keys = append(keys, heads[i])
-	}
+// best returns the one edge that is best, and the share of keys that it gives a slot of
+// their own.
+func (c *chooser) best(heads [][]byte, seed uint64) (edge int, alone float64) {
+	keys := every(heads, min(sample, max(16, len(heads)/8)))
 	same, longest := len(keys[0]), 0
 	for _, key := range keys {
 		same, longest = min(same, agree(keys[0], key)), max(longest, len(key))
@@ -161,16 +181,16 @@ func bestEdge(heads [][]byte, seed, secret uint64, fit int) (edge int, alone flo
 	edge = min(max(minLong, same+1), maxEdge)
 	best := -2 * len(keys)
 	for e := edge; e <= min(longest, edge+edgeRange); e++ {
-		c := newCounter(len(keys))
+		c.reset(len(keys))
 		for _, key := range keys {
 			if len(key) >= e {
-				c.add(hashOf(key, e, seed, secret))
+				c.add(hashOf(key, e, seed, c.secret))
 			}
 		}
-		if len(keys)-c.n > len(keys)/fit {
+		if short := len(keys) - c.n; short > len(keys)/c.fit {
 			break
 		}
-		if s := c.score(len(keys)); s >= best {
+		if s := c.counter.score(); s >= best {
 			best, edge = s, e
 			alone = float64(c.n-c.shared) / float64(len(keys))
 		}
@@ -178,13 +198,35 @@ func bestEdge(heads [][]byte, seed, secret uint64, fit int) (edge int, alone flo
 	return edge, alone
 }
 
+// every returns at most n of heads, evenly spread.
+func every(heads [][]byte, n int) [][]byte {
+	if len(heads) <= n {
+		return heads
+	}
+	few, step := make([][]byte, 0, n), (len(heads)+n-1)/n
+	for i := 0; i < len(heads); i += step {
+		few = append(few, heads[i])
+	}
+	return few
+}
+
 // A counter counts hashes, and those that have an equal among them.
 type counter struct {
+	all       int // keys, those without a hash, too
 	n, shared int
 	seen      []uint64 // hashes, with the top bit for those seen twice
 }
 
-func newCounter(n int) *counter { return &counter{seen: make([]uint64, 1<<bits.Len(uint(2*n)))} }
+// reset makes the counter ready for as many keys.
+func (c *counter) reset(all int) {
+	size := 1 << bits.Len(uint(2*all))
+	if size > cap(c.seen) {
+		c.seen = make([]uint64, size)
+	}
+	c.all, c.n, c.shared = all, 0, 0
+	c.seen = c.seen[:size]
+	clear(c.seen)
+}
 
 func (c *counter) add(x uint64) {
 	const twice = 1 << 63
@@ -208,10 +250,8 @@ func (c *counter) add(x uint64) {
 }
 
 // score counts two for a key with its own hash, one for any other, and takes off one for
-// one that is not there.
-func (c *counter) score(keys int) int {
-	return 2*(c.n-c.shared) + c.shared - (keys - c.n)
-}
+// one that has none.
+func (c *counter) score() int { return 2*(c.n-c.shared) + c.shared - (c.all - c.n) }
 
 // agree returns the number of bytes that a and b begin with alike.
 func agree(a, b []byte) int {

@@ -102,7 +102,7 @@ func (v *level) fits(key []byte, secret uint64) bool {
 func (v *level) add(key []byte, secret uint64) bool {
 	same, first := v.tree.add(key)
 	if first {
-		v.lead(key, secret, same)
+		v.lead(key, secret, same, true)
 	}
 	return first
 }
@@ -110,16 +110,19 @@ func (v *level) add(key []byte, secret uint64) bool {
 func (v *level) remove(key []byte, secret uint64) bool {
 	last := v.tree.Remove(key)
 	if last {
-		v.lead(key, secret, never)
+		v.lead(key, secret, never, false)
 	}
 	return last
 }
 
-// lead has the table lead to where the keys that begin like key are now. Before, if
-// same is less than the edge, there were none.
-func (v *level) lead(key []byte, secret uint64, same int) {
+// lead has the table lead to where the keys that begin like key are now; key itself
+// may be one. Before, if same is less than the edge, there were none.
+func (v *level) lead(key []byte, secret uint64, same int, here bool) {
 	edge, seed, _ := v.edge(key, secret)
-	x, t := hashOf(key, edge, seed, secret), v.tree.below(key, edge)
+	x, t := hashOf(key, edge, seed, secret), twig(none)
+	if here || v.tree.begins(key[:edge]) {
+		t = twig(*v.tree.place(key[:edge], edge))
+	}
 	at := v.table.find(x, 0, 0)
 	switch {
 	case at == nil:

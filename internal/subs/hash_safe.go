@@ -7,11 +7,11 @@ func (h *Hash) Match(data []byte) bool {
 	if h.all {
 		return true
 	}
+	if h.quick && h.first == nil && len(data) >= 8 {
+		return h.matchFew(load(data, 0))
+	}
 	if h.first != nil && len(data) >= minLong {
 		return h.matchLong(data)
-	}
-	if h.quick && len(data) >= 8 {
-		return h.matchFew(load(data, 0))
 	}
 	return h.matchShort(data)
 }

@@ -116,8 +116,8 @@ func (h *Hash) matchFew(word uint64) bool {
 	return int64(hit) < 0
 }
 
-// matchShort reports whether data begins with a short key, or where tables cannot be
-// used, with any.
+// matchShort reports whether data begins with a short key. What else Match cannot do itself
+// it does, too.
 //
 //go:noinline
 func (h *Hash) matchShort(data []byte) bool {
@@ -125,6 +125,8 @@ func (h *Hash) matchShort(data []byte) bool {
 	switch {
 	case h.rare:
 		return h.matchTrees(data)
+	case h.first != nil && len(data) > maxLeaf:
+		return h.matchLong(data)
 	case h.quick && len(data) >= 8:
 		return h.matchFew(load(data, 0))
 	case len(data) < 8 || len(t.parts) == 0:

@@ -101,11 +101,18 @@ func newTable(size int) hashTable {
 		n *= 2
 	}
 	t := hashTable{parts: make([]part, n), mask: uint64(n - 1)}
+	shift := 63
+	for full(size/n, 1<<(64-shift)) {
+		shift--
+	}
 	for i := range t.parts {
-		t.parts[i] = part{lines: make([]line, 2), shift: 63}
+		t.parts[i] = part{lines: make([]line, 1<<(64-shift)), shift: uint8(shift)}
 	}
 	return t
 }
+
+// full reports whether with used slots one more should have more lines.
+func full(used, lines int) bool { return used*10 >= lines*lineSlots*7 }
 
 // bytes returns the memory that the table holds on the heap.
 func (t *hashTable) bytes() int {
@@ -155,7 +162,7 @@ func (t *hashTable) known(x uint64) uint64 { return x>>56&t.mask<<24 | x<<8>>40 
 func (t *hashTable) insert(x uint64, s slot) {
 	p, tag := t.part(x), tagOf(x)
 	s = s&slotBits | slot(placeOf(x))<<48
-	if int(p.used)*10 >= len(p.lines)*lineSlots*7 {
+	if full(int(p.used), len(p.lines)) {
 		p.resize(p.shift - 1)
 	}
 	if !p.put(tag, s) && !(p.resize(p.shift-1) && p.put(tag, s)) {

@@ -180,14 +180,8 @@ func (r *Radix) nearest(key []byte) twig {
 	}
 }
 
-// below returns the twig that has below it all keys that begin with the first size
-// bytes of key, and no others; it is none if there are no such keys.
-func (r *Radix) below(key []byte, size int) twig {
-	if size <= len(key) && r.common(r.nearest(key[:size]), key) >= size {
-		return twig(*r.place(key[:size], size))
-	}
-	return none
-}
+// begins reports whether a key begins with data.
+func (r *Radix) begins(data []byte) bool { return r.common(r.nearest(data), data) == len(data) }
 
 // place returns the first twig on key's way that has below it only keys that
 // begin with the first same bytes of key, or is of the key that ends there.
