@@ -91,7 +91,7 @@ func (h *Hash) Add(key []byte) bool {
 			return false
 		}
 		h.pass(key, i, 1)
-		if n := h.long(); n >= nextBuild(h.built) && h.levels[0].tree.Bytes() < maxMoved {
+		if n := h.long(); n >= nextBuild(h.built) && h.treeBytes() <= maxBytes {
 			h.build(n)
 		}
 	}
@@ -145,6 +145,14 @@ func (h *Hash) pass(key []byte, i, by int) {
 func (h *Hash) long() (n int) {
 	for i := range h.levels {
 		n += h.levels[i].tree.Len()
+	}
+	return n
+}
+
+// treeBytes returns the memory of the trees of levels.
+func (h *Hash) treeBytes() (n int) {
+	for i := range h.levels {
+		n += h.levels[i].tree.Bytes()
 	}
 	return n
 }

@@ -8,7 +8,7 @@ import (
 const (
 	minBuild = 16      // keys with which edges are chosen first
 	maxBuild = 1 << 13 // and last: that takes 3 ms
-	maxMoved = 1 << 30 // bytes of a tree from which on no key changes its level any more
+	maxBytes = 2 << 20 // of keys, with more of which they are not chosen anew: all are read
 )
 
 // nextBuild returns with how many keys edges are chosen next, if they were with built.
