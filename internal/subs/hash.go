@@ -1,21 +1,20 @@
 package subs
 
 // A hash store is a radix tree with short cuts. Where a search in the tree goes down
-// step by step, the hash store hashes the bytes of the message before an edge, and
+// step by step, the hash store hashes the 16 bytes of the message before an edge, and
 // a table says what part of the tree has the keys that begin like this: nearly always
-// one key, which is compared, once. With the edge 20 and the keys "orders.us-east-1.17.new",
+// one key, which is compared, once. With the edge 18 and the keys "orders.us-east-1.17.new",
 // "orders.us-east-1.4.new" and "orders.us-east-1.4.fill":
 //
-//	message                 table                 radix tree
+//	message                        table               radix tree
 //
-//	orders.us-east-1.17.new─payload               branch at 17
-//	    └─── window ───┘edge
-//	           │            ┌──────────────┐      ├─ '1' leaf "orders.us-east-1.17.new"
-//	           └── hash ──► │ slot: a leaf ├────► │
-//	                        ├──────────────┤      │
-//	                        │ slot: branch ├────► └─ '4' branch at 19
-//	                        └──────────────┘             ├─ 'f' leaf "orders.us-east-1.4.fill"
-//	                                                     └─ 'n' leaf "orders.us-east-1.4.new"
+//	orders.us-east-1.17.new…                           branch at 17
+//	  └─── window ───┘ edge        ┌────────────┐      ├─ '1' leaf "orders.us-east-1.17.new"
+//	         │                     │ a leaf     ├────► │
+//	         └── hash ───────────► ├────────────┤      │
+//	                               │ a branch   ├────► └─ '4' branch at 19
+//	                               └────────────┘             ├─ 'f' leaf "orders.us-east-1.4.fill"
+//	                                                          └─ 'n' leaf "orders.us-east-1.4.new"
 //
 // So the table has one slot for each beginning of size edge that keys have, and what it
 // says follows from the tree alone. No key need be compared on the way, for of all keys

@@ -122,15 +122,8 @@ func (h *Hash) matchFew(word uint64) bool {
 //go:noinline
 func (h *Hash) matchShort(data []byte) bool {
 	t := &h.short.table
-	switch {
-	case h.rare:
-		return h.matchTrees(data)
-	case h.first != nil && len(data) > maxLeaf:
-		return h.matchLong(data)
-	case h.quick && len(data) >= 8:
-		return h.matchFew(load(data, 0))
-	case len(data) < 8 || len(t.parts) == 0:
-		return h.short.tree.Match(data)
+	if len(data) < 8 || len(t.parts) == 0 || h.rare || len(data) > maxLeaf {
+		return h.matchOther(data)
 	}
 	word := load(data, 0)
 	for any := h.short.any; any != 0; any &= any - 1 {
@@ -147,6 +140,21 @@ func (h *Hash) matchShort(data []byte) bool {
 		}
 	}
 	return false
+}
+
+// matchOther is matchShort without a table of short keys, and Match for very long messages.
+func (h *Hash) matchOther(data []byte) bool {
+	switch {
+	case h.rare:
+		return h.matchTrees(data)
+	case h.first != nil && len(data) > maxLeaf:
+		return h.matchLong(data)
+	case h.quick && len(data) >= 8:
+		return h.matchFew(load(data, 0))
+	case len(data) > maxLeaf:
+		return h.matchShort(data[:maxShort])
+	}
+	return h.short.tree.Match(data)
 }
 
 // firstWord returns the first 8 bytes of data, or zeros in place of what is missing.

@@ -128,7 +128,7 @@ func (t *hashTable) part(x uint64) *part { return &t.parts[x>>56&uint64(len(t.pa
 
 // line returns the line that is i after the home of x.
 func (p *part) line(x uint64, i int) *line {
-	return &p.lines[(int(x<<8>>p.shift)+i)&(len(p.lines)-1)]
+	return &p.lines[(int(x<<8>>(p.shift&63))+i)&(len(p.lines)-1)]
 }
 
 // find returns the first slot under x, as far as place and tag say, and if it is not 0,
