@@ -74,7 +74,9 @@ func (s *short) drop(key []byte, secret uint64) {
 	}
 	if len(s.table.parts) > 0 {
 		x, w := wordAt(firstWord(key), len(key), secret)
-		s.table.remove(x, s.table.find(x, w, slotBits))
+		if s.table.remove(x, s.table.find(x, w, slotBits)); s.any == 0 {
+			s.table = hashTable{}
+		}
 		return
 	}
 	for i, f := range s.few[:s.n] {

@@ -36,13 +36,14 @@ import (
 
 const (
 	lineSlots = 7
-	maxParts  = 64
+	maxParts  = 32
 	probes    = 4 // lines that a slot may be in
 	passedOne = 1 << 56
-	lowBytes  = 1<<56/0xff | 0 // 0x01 in each of the seven tags
+	lowBytes  = 1 << 56 / 0xff // 0x01 in each of the seven tags
 	highBits  = lowBytes << 7
 )
 
+// A line is as drawn above.
 type line struct {
 	slots [lineSlots]slot
 	tags  uint64 // and in the top byte how many have passed
@@ -54,10 +55,11 @@ type part struct {
 	shift uint8 // 64 − the logarithm of len(lines)
 }
 
+// A hashTable is a table without slots if it has no parts.
 type hashTable struct {
 	parts []part
-	mask  uint64 // len(parts) − 1
-	over  []extra
+	mask  uint64  // len(parts) − 1
+	over  []extra // as a rule there is none
 }
 
 // An extra is a slot for which there is no room in its lines.
@@ -97,7 +99,7 @@ func (l *line) passed() uint64 { return l.tags >> 56 }
 // newTable returns a table that is to hold about size slots.
 func newTable(size int) hashTable {
 	n := 1
-	for n < maxParts && size > n*64 {
+	for n < maxParts && size > n*16 {
 		n *= 2
 	}
 	t := hashTable{parts: make([]part, n), mask: uint64(n - 1)}
@@ -131,8 +133,8 @@ func (p *part) line(x uint64, i int) *line {
 	return &p.lines[(int(x<<8>>(p.shift&63))+i)&(len(p.lines)-1)]
 }
 
-// find returns the first slot under x, as far as place and tag say, and if it is not 0,
-// of what is found has in it bits as in s.
+// find returns a slot under x, as far as the table knows, that has the same bits as s
+// where mask has ones, or nil.
 func (t *hashTable) find(x uint64, s, mask slot) *slot {
 	p := t.part(x)
 	for i := range probes {
