@@ -44,6 +44,7 @@ package subs
 // twig and lane.
 
 import (
+	"encoding/binary"
 	"iter"
 	"math/bits"
 	"slices"
@@ -87,9 +88,9 @@ func (t twig) lanes() int { return int(t>>56&7) + 1 }
 // Match implements [Store].
 func (r *Radix) Match(data []byte) bool { return r.mem.search(r.root, data) }
 
-// search reports whether data begins with a key that it may lead to from t.
+// search reports whether data begins with a key that it may lead to from t. It makes
+// no call, as with one it would have to save its registers at its start.
 func (a *arena) search(t uint64, data []byte) bool {
-	chunks := a.chunks
 	for t>>62 == branch {
 		at := t >> refBits & maxKey
 		if at >= uint64(len(data)) {
@@ -100,7 +101,7 @@ func (a *arena) search(t uint64, data []byte) bool {
 		if lane > t>>56&7 { // below low the difference wraps round
 			return false
 		}
-		chunk := chunks[t&maxRef>>chunkBits]
+		chunk := a.chunks[t&maxRef>>chunkBits]
 		set := chunk[t%chunkSize+lane]
 		bit := uint32(1) << (c & 31)
 		if uint32(set)&bit == 0 {
@@ -109,10 +110,31 @@ func (a *arena) search(t uint64, data []byte) bool {
 		t = chunk[set>>32+uint64(bits.OnesCount32(uint32(set)&(bit-1)))]
 	}
 	if t>>62 == more {
-		t = a.block(twig(t).ref())[1]
+		t = a.chunks[t&maxRef>>chunkBits][t%chunkSize+1]
 	}
-	size := twig(t).size()
-	return t != none && (size == 0 || leads(a.block(twig(t).ref()), size, data))
+	size := int(t >> refBits & maxKey)
+	if size > len(data) || size == 0 {
+		return size == 0 && t != none
+	}
+	words, i := a.chunks[t&maxRef>>chunkBits], t%chunkSize
+	for ; size > 8; size -= 8 {
+		if words[i] != binary.LittleEndian.Uint64(data[:8]) {
+			return false
+		}
+		data = data[8:]
+		i++
+	}
+	if len(data) >= 8 { // compare all eight, and shift out those that are not the key's
+		return (words[i]^binary.LittleEndian.Uint64(data))<<((64-8*size)&63) == 0
+	}
+	w := words[i]
+	for _, c := range data[:size] {
+		if byte(w) != c {
+			return false
+		}
+		w >>= 8
+	}
+	return true
 }
 
 // leads reports whether data begins with the key of a leaf.
