@@ -37,7 +37,7 @@ import (
 const (
 	lineSlots = 7
 	maxParts  = 32
-	probes    = 4 // lines that a slot may be in
+	probes    = 8 // lines that a slot may be in
 	passedOne = 1 << 56
 	lowBytes  = 1 << 56 / 0xff // 0x01 in each of the seven tags
 	highBits  = lowBytes << 7
