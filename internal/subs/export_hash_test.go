@@ -68,8 +68,8 @@ func (t *hashTable) check() error {
 	for i := range t.parts {
 		p := &t.parts[i]
 		m := len(p.lines)
-		if m != 1<<(64-int(p.shift)) {
-			return fmt.Errorf("part of %d lines has shift %d", m, p.shift)
+		if m&(m-1) != 0 || int(p.last) != 64*(m-1) {
+			return fmt.Errorf("part of %d lines has its last one at %d", m, p.last)
 		}
 		used, passed := 0, make([]uint64, m)
 		for at := range p.lines {
@@ -82,7 +82,7 @@ func (t *hashTable) check() error {
 					continue
 				}
 				used++
-				home := int(s >> 48 << 48 >> p.shift)
+				home := int(s>>48) & (m - 1)
 				away := (at - home) & (m - 1)
 				if away >= probes {
 					return fmt.Errorf("slot is %d lines from home", away)
@@ -142,8 +142,8 @@ func (h *Hash) Check() error {
 				return fmt.Errorf("a family of level %d has %d keys further on, says %d", i, rest[f], f.rest)
 			}
 		}
-		if last := i == len(h.levels)-1; last && (v.families != nil || v.one.pick != minLong) {
-			return fmt.Errorf("the last level has the edge %d", v.one.pick)
+		if last := i == len(h.levels)-1; last && (v.families != nil || v.all != windowTo(minLong)) {
+			return fmt.Errorf("the last level has the edge %d", v.all.edge())
 		}
 	}
 	if _, over := h.Shared(); over > 0 && h.first != nil {

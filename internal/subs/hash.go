@@ -59,7 +59,7 @@ const maxLevels = 3
 // Remove take as long as there, and may move one of 32 parts of a table besides. An Add
 // that chooses edges anew, at the latest with 8192 keys, takes 3 to 5 ms.
 type Hash struct {
-	first  *level // levels[0], or nil if there is none or rare is set
+	first  *level // levels[0], or nil if there is none, or all or rare is set
 	secret uint64
 	odd    uint64 // secret | 1
 	all    bool   // the empty key is there, so all messages match
@@ -83,7 +83,7 @@ func (h *Hash) Add(key []byte) bool {
 		}
 	} else {
 		if len(h.levels) == 0 {
-			h.levels = []level{{one: family{pick: minLong}, table: newTable(1)}}
+			h.levels = []level{{all: windowTo(minLong), table: newTable(1)}}
 		}
 		i := h.levelOf(key)
 		if !h.levels[i].add(key, h.secret) {
@@ -164,8 +164,8 @@ func (h *Hash) update() {
 	for i := range h.levels {
 		h.rare = h.rare || len(h.levels[i].table.over) > 0
 	}
-	h.quick = !h.rare && len(s.table.parts) == 0 && s.sizes[8] == 0
-	if !h.rare && len(h.levels) > 0 {
+	h.quick = !h.rare && !h.all && len(s.table.parts) == 0 && s.sizes[8] == 0
+	if !h.rare && !h.all && len(h.levels) > 0 {
 		h.first = &h.levels[0]
 	}
 }
@@ -244,7 +244,7 @@ func (h *Hash) Bytes() int {
 	n += h.short.tree.mem.bytes() + h.short.table.bytes()
 	for i := range h.levels {
 		v := &h.levels[i]
-		n += v.tree.mem.bytes() + v.table.bytes() + cap(v.rows)
+		n += v.tree.mem.bytes() + v.table.bytes() + 2*cap(v.rows)
 		if v.families != nil {
 			n += int(unsafe.Sizeof(*v.families))
 		}

@@ -53,7 +53,10 @@ func (h *Hash) matchBatch(data [][]byte, hits []bool) {
 	}
 	for i := range data {
 		if l := lines[i&15]; l != nil {
-			s := l.slots[laneOf(l.match(tagOf(x[i&15])))]
+			s := slot(0)
+			if m := l.match(tagOf(x[i&15])); m != 0 {
+				s = l.slots[laneOf(m)]
+			}
 			if s.kind() != leafSlot || s == 0 || !s.isAt(x[i&15]) {
 				lines[i&15] = nil
 				continue

@@ -36,7 +36,7 @@ func (h *Hash) build(n int) {
 		v := h.setEdges(levels, c.edges(heads))
 		heads = slices.DeleteFunc(heads, func(head []byte) bool { return v.fits(head, h.secret) })
 	}
-	h.setEdges(levels, edges{one: family{pick: minLong}})
+	h.setEdges(levels, edges{all: windowTo(minLong)})
 	h.move()
 	h.levels = slices.Delete(h.levels, levels+1, len(h.levels))
 	for i := range h.levels {
@@ -68,7 +68,8 @@ func (h *Hash) setEdges(i int, e edges) *level {
 		h.levels = append(h.levels, level{})
 	}
 	v := &h.levels[i]
-	v.one, v.families, v.rows = e.one, e.families, e.rows
+	v.one, v.all, v.families, v.rows = family{}, e.all, e.families, e.rows
+	v.mixed = v.mixed || e.families != nil
 	return v
 }
 

@@ -32,15 +32,15 @@ type chooser struct {
 
 // edges say for a level where windows end.
 type edges struct {
-	one      family
+	all      window
 	families *[familySize]family
-	rows     []uint8
+	rows     []window
 }
 
 // edges returns edges for a level to which these keys may belong.
 func (c *chooser) edges(heads [][]byte) edges {
 	edge, alone := c.best(heads, c.secret)
-	e := edges{one: family{pick: uint16(edge)}}
+	e := edges{all: windowTo(edge)}
 	if len(heads) < minMany || alone > minAlone {
 		return e
 	}
@@ -59,7 +59,9 @@ func (c *chooser) edges(heads [][]byte) edges {
 		if !ok {
 			at = len(e.rows)
 			rows[row] = at
-			e.rows = append(e.rows, row[:]...)
+			for _, edge := range row {
+				e.rows = append(e.rows, windowTo(int(edge)))
+			}
 		}
 		e.families[i] = family{pick: uint16(pick), row: uint16(at)}
 	}

@@ -17,23 +17,35 @@ const (
 type level struct {
 	tree     Radix
 	table    hashTable
-	one      family // of all messages, if families is nil; its pick is the edge
+	one      family // of all messages, if families is nil
+	all      window // of all messages, if families is nil
+	mixed    bool   // there are families, or were keys of more than 24 bytes
 	families *[familySize]family
-	rows     []uint8 // edges, rowSize for a family
+	rows     []window // rowSize for a family
 }
 
 // A family is messages whose first eight bytes have one hash, as far as it counts.
 type family struct {
 	pick uint16 // the eight bytes up to here choose the edge
-	row  uint16 // where in rows the edges begin
+	row  uint16 // where in rows its windows begin
 	rest uint32 // how many keys of the family are in later levels
 }
+
+// A window is 16 bytes of a message, or if its edge is below that, all bytes before it.
+//
+//	15 ‥ 8   its edge, where it ends
+//	7 ‥ 0    where it begins
+type window uint16
+
+func windowTo(edge int) window { return window(edge<<8 | max(edge-16, 0)) }
+
+func (w window) edge() int { return int(w >> 8) }
 
 // edge returns where the window of a message of 9 bytes or more ends, the seed of its
 // hash, and the family.
 func (v *level) edge(data []byte, secret uint64) (edge int, seed uint64, f *family) {
 	if v.families == nil {
-		return int(v.one.pick), secret, &v.one
+		return v.all.edge(), secret, &v.one
 	}
 	seed = seedOf(data, 8, secret)
 	f = &v.families[seed>>56]
@@ -41,13 +53,13 @@ func (v *level) edge(data []byte, secret uint64) (edge int, seed uint64, f *fami
 		return never, seed, f
 	}
 	seed = (load(data, int(f.pick)-8) ^ seed) * (secret | 1)
-	return int(v.rows[uint64(f.row)+seed>>58]), seed, f
+	return v.rows[uint64(f.row)+seed>>58].edge(), seed, f
 }
 
 // hashOf returns the hash of the window of data that ends at edge: 16 bytes, or of an
 // edge below that, all bytes.
 func hashOf(data []byte, edge int, seed, secret uint64) uint64 {
-	hi, lo := bits.Mul64(load(data, max(edge-16, 0))^secret, load(data, edge-8)^(seed+uint64(edge)))
+	hi, lo := bits.Mul64(load(data, max(edge-16, 0))^secret, load(data, edge-8)^seed)
 	return hi ^ lo
 }
 
@@ -102,6 +114,7 @@ func (v *level) fits(key []byte, secret uint64) bool {
 func (v *level) add(key []byte, secret uint64) bool {
 	same, first := v.tree.add(key)
 	if first {
+		v.mixed = v.mixed || len(key) > 24
 		v.lead(key, secret, same, true)
 	}
 	return first
