@@ -19,7 +19,7 @@ type level struct {
 	table    hashTable
 	one      family // of all messages, if families is nil
 	all      window // of all messages, if families is nil
-	mixed    bool   // there are families, or were keys of more than 24 bytes
+	mixed    bool   // families is not nil, so sizes are mixed as a rule
 	families *[familySize]family
 	rows     []window // rowSize for a family
 }
@@ -114,7 +114,6 @@ func (v *level) fits(key []byte, secret uint64) bool {
 func (v *level) add(key []byte, secret uint64) bool {
 	same, first := v.tree.add(key)
 	if first {
-		v.mixed = v.mixed || len(key) > 24
 		v.lead(key, secret, same, true)
 	}
 	return first

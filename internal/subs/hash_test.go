@@ -3,6 +3,7 @@ package subs_test
 import (
 	"bytes"
 	"encoding/binary"
+	"fmt"
 	"math/rand/v2"
 	"testing"
 
@@ -173,6 +174,33 @@ func TestHashMatchAll(t *testing.T) {
 				}
 			}
 			from = to
+		}
+	}
+}
+
+// TestMatchEveryByte changes each byte of messages in turn: a comparison of a few words
+// must cover all bytes of a key of any size, in whichever level it came to be.
+func TestMatchEveryByte(t *testing.T) {
+	for _, most := range []int{24, 40, 48, 100} {
+		h, keys := new(subs.Hash), [][]byte{}
+		for i := range 2048 { // with the last one edges are chosen, and keys moved
+			size, at := most+20, most-8
+			if i%60 == 0 { // shorter than the edge of the others, so it comes to a later level
+				size, at = max(9, most-9-i/60%8), 4
+			}
+			key := bytes.Repeat([]byte{'a'}, size)
+			copy(key[at:], fmt.Sprintf("%05d", i))
+			h.Add(key)
+			keys = append(keys, key)
+		}
+		for _, key := range keys {
+			for i := range key {
+				key[i] ^= 0x80
+				if h.Match(key) {
+					t.Fatalf("keys of up to %d bytes: %q, where byte %d is not a key's, matches", most, key, i)
+				}
+				key[i] ^= 0x80
+			}
 		}
 	}
 }

@@ -56,7 +56,7 @@ func (h *Hash) Match(data []byte) bool {
 				if word(p, 0) != word(key, 0) || word(p, last) != word(key, last) || word(p, last>>1) != word(key, last>>1) {
 					return h.matchLong(data)
 				}
-				if v.mixed { // a branch that depends on sizes is dear then
+				if v.mixed || size > 24 { // with mixed sizes a branch that depends on them is dear
 					a := (last + 3) >> 2
 					if word(p, a) != word(key, a) || word(p, last-a) != word(key, last-a) {
 						return h.matchLong(data)
