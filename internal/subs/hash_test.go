@@ -178,28 +178,36 @@ func TestHashMatchAll(t *testing.T) {
 	}
 }
 
-// TestMatchEveryByte changes each byte of messages in turn: a comparison of a few words
-// must cover all bytes of a key of any size, in whichever level it came to be.
+// TestMatchEveryByte changes each byte of keys in turn: a comparison of a few words must
+// cover all bytes of a key of any size, in whichever level it came to be. The keys
+// are of families with all sizes, and some are moved when edges are chosen anew.
 func TestMatchEveryByte(t *testing.T) {
-	for _, most := range []int{24, 40, 48, 100} {
-		h, keys := new(subs.Hash), [][]byte{}
-		for i := range 2048 { // with the last one edges are chosen, and keys moved
-			size, at := most+20, most-8
-			if i%60 == 0 { // shorter than the edge of the others, so it comes to a later level
-				size, at = max(9, most-9-i/60%8), 4
+	random := rand.New(rand.NewPCG(1, 2))
+	for round := range 400 {
+		count := 16 + round/4
+		h, keys := new(subs.Hash), map[string]bool{}
+		for len(keys) < count {
+			key := fmt.Appendf(nil, "fam%05d.", random.IntN(40))
+			for range random.IntN(60) {
+				key = append(key, 'a'+byte(random.IntN(2)))
 			}
-			key := bytes.Repeat([]byte{'a'}, size)
-			copy(key[at:], fmt.Sprintf("%05d", i))
-			h.Add(key)
-			keys = append(keys, key)
+			if !keys[string(key)] {
+				h.Add(key)
+				keys[string(key)] = true
+			}
 		}
-		for _, key := range keys {
-			for i := range key {
-				key[i] ^= 0x80
-				if h.Match(key) {
-					t.Fatalf("keys of up to %d bytes: %q, where byte %d is not a key's, matches", most, key, i)
+		for key := range keys {
+			message := []byte(key)
+			for i := range message {
+				message[i] ^= 0x80
+				want := false
+				for size := range i + 1 {
+					want = want || keys[key[:size]]
 				}
-				key[i] ^= 0x80
+				if h.Match(message) != want {
+					t.Fatalf("%d keys: Match of %q with byte %d changed is not %v", count, key, i, want)
+				}
+				message[i] ^= 0x80
 			}
 		}
 	}
