@@ -164,8 +164,9 @@ func (h *Hash) update() {
 	for i := range h.levels {
 		h.rare = h.rare || len(h.levels[i].table.over) > 0
 	}
-	h.quick = !h.rare && !h.all && len(s.table.parts) == 0 && s.sizes[8] == 0
-	if !h.rare && !h.all && len(h.levels) > 0 {
+	plain := !h.rare && !h.all
+	h.quick = plain && len(s.table.parts) == 0 && s.sizes[8] == 0
+	if plain && len(h.levels) > 0 {
 		h.first = &h.levels[0]
 	}
 }
@@ -244,7 +245,7 @@ func (h *Hash) Bytes() int {
 	n += h.short.tree.mem.bytes() + h.short.table.bytes()
 	for i := range h.levels {
 		v := &h.levels[i]
-		n += v.tree.mem.bytes() + v.table.bytes() + 2*cap(v.rows)
+		n += v.tree.mem.bytes() + v.table.bytes() + cap(v.rows)*int(unsafe.Sizeof(window(0)))
 		if v.families != nil {
 			n += int(unsafe.Sizeof(*v.families))
 		}

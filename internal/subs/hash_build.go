@@ -69,7 +69,6 @@ func (h *Hash) setEdges(i int, e edges) *level {
 	}
 	v := &h.levels[i]
 	v.one, v.all, v.families, v.rows = family{}, e.all, e.families, e.rows
-	v.mixed = e.families != nil
 	return v
 }
 

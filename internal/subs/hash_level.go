@@ -19,7 +19,6 @@ type level struct {
 	table    hashTable
 	one      family // of all messages, if families is nil
 	all      window // of all messages, if families is nil
-	mixed    bool   // families is not nil, so sizes are mixed as a rule
 	families *[familySize]family
 	rows     []window // rowSize for a family
 }
@@ -39,7 +38,8 @@ type window uint16
 
 func windowTo(edge int) window { return window(edge<<8 | max(edge-16, 0)) }
 
-func (w window) edge() int { return int(w >> 8) }
+func (w window) edge() int  { return int(w >> 8) }
+func (w window) start() int { return int(w & 0xff) }
 
 // edge returns where the window of a message of 9 bytes or more ends, the seed of its
 // hash, and the family.
@@ -56,10 +56,9 @@ func (v *level) edge(data []byte, secret uint64) (edge int, seed uint64, f *fami
 	return v.rows[uint64(f.row)+seed>>58].edge(), seed, f
 }
 
-// hashOf returns the hash of the window of data that ends at edge: 16 bytes, or of an
-// edge below that, all bytes.
+// hashOf returns the hash of the window of data that ends at edge.
 func hashOf(data []byte, edge int, seed, secret uint64) uint64 {
-	hi, lo := bits.Mul64(load(data, max(edge-16, 0))^secret, load(data, edge-8)^seed)
+	hi, lo := bits.Mul64(load(data, windowTo(edge).start())^secret, load(data, edge-8)^seed)
 	return hi ^ lo
 }
 

@@ -147,8 +147,6 @@ func (h *Hash) matchShort(data []byte) bool {
 // matchOther is matchShort without a table of short keys, and Match for very long messages.
 func (h *Hash) matchOther(data []byte) bool {
 	switch {
-	case h.all:
-		return true
 	case h.rare:
 		return h.matchTrees(data)
 	case h.first != nil && len(data) > maxLeaf:

@@ -7,8 +7,9 @@ import (
 	"unsafe"
 )
 
-// The sizes that lines and parts are found by.
+// The sizes that families, lines and parts are found by.
 const (
+	_ = -(unsafe.Sizeof(family{}) ^ 8)
 	_ = -(unsafe.Sizeof(line{}) ^ 1<<lineBits)
 	_ = -(unsafe.Sizeof(part{}) ^ 1<<partBits)
 )
@@ -56,7 +57,7 @@ func (h *Hash) Match(data []byte) bool {
 				if word(p, 0) != word(key, 0) || word(p, last) != word(key, last) || word(p, last>>1) != word(key, last>>1) {
 					return h.matchLong(data)
 				}
-				if v.mixed || size > 24 { // with mixed sizes a branch that depends on them is dear
+				if v.families != nil || size > 24 { // then sizes are mixed, and a branch that depends on them is dear
 					a := (last + 3) >> 2
 					if word(p, a) != word(key, a) || word(p, last-a) != word(key, last-a) {
 						return h.matchLong(data)
