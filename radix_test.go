@@ -36,7 +36,8 @@ import (
 //
 //	go test -run='^$' -bench=/topics=tree/keys=1000000
 //	go test -run='^$' -bench=Match/./keys=10000/hit=50
-//	go test -run='^$' -bench=/./keys=/hit=               # everything
+//	go test -run='^$' -bench=Match/./keys=/hit=          # everything of Match
+//	go test -run='^$' -bench='(Add|Remove)/./keys='      # and of these
 //
 // The times are not comparable with what benchmark_radix_tree prints: the tool
 // reads the clock twice inside every look-up, which costs as much as a look-up.

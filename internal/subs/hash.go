@@ -32,9 +32,10 @@ package subs
 // from its bytes and the edges alone. A family knows how many of its keys are further on;
 // mostly that is none, and a search ends.
 //
-// The secret, random for each store, is in every hash, so nobody can choose keys
-// whose hashes are equal. Were they, or were a window the same in all keys, a search would
-// take as long as in a radix tree, and no longer.
+// The secret, random for each store, is in every hash, so nobody knows one. But keys can
+// be chosen of which many have the same: of up to eight bytes, those that differ by as much
+// in the eighth as in the fourth; and pairs, where one edge serves all keys. With these, or
+// where a window is the same in all keys, a search takes as long as in the radix trees.
 //
 // Invariants:
 //
@@ -57,7 +58,11 @@ const maxLevels = 3
 //
 // At worst Match takes three times as long as that of a [Radix] with the same keys; Add and
 // Remove take as long as there, and may move one of 32 parts of a table besides. An Add
-// that chooses edges anew, at the latest with 8192 keys, takes 3 to 5 ms.
+// that chooses edges anew, as a rule with 8192 keys at the latest, takes 3 to 5 ms. While
+// the keys have more than 2 MiB it is put off: then tables keep the parts they have, and Add
+// slows down as they fill; and if such keys go, one Add makes up for it, in up to 40 ms with
+// 60 000 others. Edges stay until the store is empty. From some 9 million keys on all
+// parts are as long as they can be, and each Add takes longer than the one before.
 type Hash struct {
 	first  *level // levels[0], or nil if there is none, or all or rare is set
 	secret uint64
