@@ -34,8 +34,8 @@ package subs
 //
 // The secret, random for each store, is in every hash, so nobody knows one. But keys can
 // be chosen of which many have the same: of up to eight bytes, those that differ by as much
-// in the eighth as in the fourth; and pairs, where one edge serves all keys. With these, or
-// where a window is the same in all keys, a search takes as long as in the radix trees.
+// in the eighth as in the fourth. With these, or where a window is the same in all keys, a
+// search takes as long as in the radix trees.
 //
 // Invariants:
 //

@@ -39,7 +39,7 @@ type edges struct {
 
 // edges returns edges for a level to which these keys may belong.
 func (c *chooser) edges(heads [][]byte) edges {
-	edge, alone := c.best(heads, c.secret)
+	edge, alone := c.best(heads, seedOfAll(c.secret))
 	e := edges{all: windowTo(edge)}
 	if len(heads) < minMany || alone > minAlone {
 		return e
@@ -77,6 +77,10 @@ func seedOf(data []byte, pick int, secret uint64) uint64 {
 	}
 	return seed
 }
+
+// seedOfAll returns what hashes begin with where there are no families. It is not the secret, as
+// a window would then have the same hash as one with its halves exchanged.
+func seedOfAll(secret uint64) uint64 { return bits.RotateLeft64(secret, 32) }
 
 func constantRow(edge int) (row [rowSize]uint8) {
 	for i := range row {

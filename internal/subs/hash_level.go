@@ -45,7 +45,7 @@ func (w window) start() int { return int(w & 0xff) }
 // hash, and the family.
 func (v *level) edge(data []byte, secret uint64) (edge int, seed uint64, f *family) {
 	if v.families == nil {
-		return v.all.edge(), secret, &v.one
+		return v.all.edge(), seedOfAll(secret), &v.one
 	}
 	seed = seedOf(data, 8, secret)
 	f = &v.families[seed>>56]

@@ -212,3 +212,26 @@ func TestMatchEveryByte(t *testing.T) {
 		}
 	}
 }
+
+// TestHashHalves adds keys and the same with their halves exchanged. The hash of a window is a
+// product of its halves, and must tell them apart.
+func TestHashHalves(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	key := func() []byte {
+		key := binary.LittleEndian.AppendUint64(nil, random.Uint64())
+		return binary.LittleEndian.AppendUint64(key, random.Uint64())
+	}
+	h := new(subs.Hash)
+	for range 1 << 13 { // after which edges stay
+		h.Add(key())
+	}
+	before, _ := h.Shared()
+	for range 1000 {
+		k := key()
+		h.Add(k)
+		h.Add(append(k[8:16:16], k[:8]...))
+	}
+	if after, _ := h.Shared(); after > before+10 {
+		t.Errorf("%d hashes are shared, before %d", after, before)
+	}
+}

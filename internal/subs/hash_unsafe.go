@@ -31,7 +31,7 @@ func (h *Hash) Match(data []byte) bool {
 	}
 	word := func(p unsafe.Pointer, at int) uint64 { return *(*uint64)(unsafe.Add(p, at)) }
 	for {
-		f, w, seed := word(unsafe.Pointer(&v.one), 0), uint64(v.all), h.secret
+		f, w, seed := word(unsafe.Pointer(&v.one), 0), uint64(v.all), seedOfAll(h.secret)
 		if v.families != nil {
 			seed = word(p, 0) * h.odd
 			f = word(unsafe.Pointer(v.families), int(seed>>56*8)) // pick, row and rest
