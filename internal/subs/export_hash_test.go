@@ -230,8 +230,8 @@ func (s *short) check(secret uint64) error {
 func (h *Hash) FillArena() {
 	h.Add([]byte("a long key"))
 	h.Remove([]byte("a long key"))
-	h.short.tree.mem.fill()
+	h.short.tree.FillArena()
 	for i := range h.levels {
-		h.levels[i].tree.mem.fill()
+		h.levels[i].tree.FillArena()
 	}
 }

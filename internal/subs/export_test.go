@@ -1,6 +1,7 @@
 package subs
 
 import (
+	"errors"
 	"fmt"
 	"math/bits"
 )
@@ -73,7 +74,7 @@ func (r *Radix) Check() error {
 		from int  // the keys are not shorter, and do not part before
 		may  bool // be none
 	}
-	live, keys := newLive(&r.mem), 0
+	live, text, keys := newLive(&r.mem), newLive(&r.text), 0
 	for todo := []visit{{t: twig(r.root), may: true}}; len(todo) > 0; {
 		v := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
@@ -89,9 +90,9 @@ func (r *Radix) Check() error {
 				return fmt.Errorf("a key of %d bytes where there are none of less than %d", size, v.from)
 			}
 			if size > 0 {
-				live.add(t.ref(), wordsFor(size))
+				text.add(t.ref(), wordsFor(size))
 			}
-			if used := size % 8; used > 0 && r.mem.block(t.ref())[size/8]>>(8*used) != 0 {
+			if used := size % 8; used > 0 && r.text.block(t.ref())[size/8]>>(8*used) != 0 {
 				return fmt.Errorf("no zeros after a key of %d bytes", size)
 			}
 		case more:
@@ -134,7 +135,7 @@ func (r *Radix) Check() error {
 	if keys != r.keys {
 		return fmt.Errorf("%d keys counted, %d found", r.keys, keys)
 	}
-	return live.check()
+	return errors.Join(live.check(), text.check())
 }
 
 // lowest returns the leaf of the lowest key below a twig.
@@ -156,7 +157,7 @@ func (r *Radix) same(t, u twig) int {
 	if u.size() == 0 {
 		return 0
 	}
-	return r.common(t, unpack(nil, r.mem.block(u.ref()), u.size()))
+	return r.common(t, unpack(nil, r.text.block(u.ref()), u.size()))
 }
 
 // live is what a store uses of its arena: a bit for each word.
@@ -262,8 +263,11 @@ func (r *Radix) SetEmptyKeyRefs(n uint64) { r.mem.block(twig(r.root).ref())[0] =
 // FillArena leaves no place for another chunk.
 func (t *Trie) FillArena() { t.mem.fill() }
 
-// FillArena leaves no place for another chunk.
-func (r *Radix) FillArena() { r.mem.fill() }
+// FillArena leaves no place for another chunk in either arena.
+func (r *Radix) FillArena() {
+	r.mem.fill()
+	r.text.fill()
+}
 
 func (a *arena) fill() {
 	a.chunks = append(a.chunks, make([][]uint64, maxChunks-len(a.chunks))...)

@@ -247,10 +247,10 @@ func (h *Hash) Len() int { return h.short.tree.Len() + h.long() }
 // Bytes implements [Store].
 func (h *Hash) Bytes() int {
 	n := int(unsafe.Sizeof(*h)) + cap(h.levels)*int(unsafe.Sizeof(level{}))
-	n += h.short.tree.mem.bytes() + h.short.table.bytes()
+	n += h.short.tree.held() + h.short.table.bytes()
 	for i := range h.levels {
 		v := &h.levels[i]
-		n += v.tree.mem.bytes() + v.table.bytes() + cap(v.rows)*int(unsafe.Sizeof(window(0)))
+		n += v.tree.held() + v.table.bytes() + cap(v.rows)*int(unsafe.Sizeof(window(0)))
 		if v.families != nil {
 			n += int(unsafe.Sizeof(*v.families))
 		}

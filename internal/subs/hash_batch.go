@@ -61,7 +61,7 @@ func (h *Hash) matchBatch(data [][]byte, hits []bool) {
 				lines[i&15] = nil
 				continue
 			}
-			slots[i&15], keys[i&15] = s, v.tree.mem.block(ref(s&maxRef))
+			slots[i&15], keys[i&15] = s, v.tree.text.block(ref(s&maxRef))
 		}
 	}
 	for i := range data {

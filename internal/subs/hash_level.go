@@ -181,9 +181,9 @@ func (v *level) matchHash(data []byte, x uint64) bool {
 func (v *level) leads(s slot, data []byte) bool {
 	switch s.kind() {
 	case leafSlot:
-		return leads(v.tree.mem.block(ref(s&maxRef)), s.size(), data)
+		return leads(v.tree.text.block(ref(s&maxRef)), s.size(), data)
 	case branchSlot:
-		return v.tree.mem.search(s.twig(), data)
+		return v.tree.search(s.twig(), data)
 	}
 	return v.tree.Match(data)
 }

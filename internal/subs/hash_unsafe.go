@@ -52,7 +52,7 @@ func (h *Hash) Match(data []byte) bool {
 				if uint(size-minLong) > uint(n-minLong) {
 					return h.matchLong(data)
 				}
-				chunk := *(*unsafe.Pointer)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(v.tree.mem.chunks)), uintptr(s&maxRef>>chunkBits)*unsafe.Sizeof([]uint64{})))
+				chunk := *(*unsafe.Pointer)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(v.tree.text.chunks)), uintptr(s&maxRef>>chunkBits)*unsafe.Sizeof([]uint64{})))
 				key, last := unsafe.Add(chunk, uintptr(s&(chunkSize-1))*8), size-8
 				if word(p, 0) != word(key, 0) || word(p, last) != word(key, last) || word(p, last>>1) != word(key, last>>1) {
 					return h.matchLong(data)

@@ -41,7 +41,8 @@ package subs
 //	keys == the number of leaves
 //
 // The memory is that of the keys, each with all its bytes, plus 8 bytes for each
-// twig and lane.
+// twig and lane. Keys have an arena of their own: so what a way down reads lies close
+// together, and a hash store, which needs the keys alone, finds them in less memory.
 
 import (
 	"encoding/binary"
@@ -61,7 +62,8 @@ import (
 type Radix struct {
 	root uint64 // a twig
 	keys int    // distinct keys
-	mem  arena
+	mem  arena  // branches and mores
+	text arena  // the bytes of keys
 }
 
 // A twig is as drawn above. In an arena it is a plain word.
@@ -86,11 +88,11 @@ func (t twig) low() int   { return int(t >> 59 & 7) }
 func (t twig) lanes() int { return int(t>>56&7) + 1 }
 
 // Match implements [Store].
-func (r *Radix) Match(data []byte) bool { return r.mem.search(r.root, data) }
+func (r *Radix) Match(data []byte) bool { return r.search(r.root, data) }
 
 // search reports whether data begins with a key that it may lead to from t. It makes
 // no call, as with one it would have to save its registers at its start.
-func (a *arena) search(t uint64, data []byte) bool {
+func (r *Radix) search(t uint64, data []byte) bool {
 	for t>>62 == branch {
 		at := t >> refBits & maxKey
 		if at >= uint64(len(data)) {
@@ -101,7 +103,7 @@ func (a *arena) search(t uint64, data []byte) bool {
 		if lane > t>>56&7 { // below low the difference wraps round
 			return false
 		}
-		chunk := a.chunks[t&maxRef>>chunkBits]
+		chunk := r.mem.chunks[t&maxRef>>chunkBits]
 		set := chunk[t%chunkSize+lane]
 		bit := uint32(1) << (c & 31)
 		if uint32(set)&bit == 0 {
@@ -110,13 +112,13 @@ func (a *arena) search(t uint64, data []byte) bool {
 		t = chunk[set>>32+uint64(bits.OnesCount32(uint32(set)&(bit-1)))]
 	}
 	if t>>62 == more {
-		t = a.chunks[t&maxRef>>chunkBits][t%chunkSize+1]
+		t = r.mem.chunks[t&maxRef>>chunkBits][t%chunkSize+1]
 	}
 	size := int(t >> refBits & maxKey)
 	if size > len(data) || size == 0 {
 		return size == 0 && t != none
 	}
-	words, i := a.chunks[t&maxRef>>chunkBits], t%chunkSize
+	words, i := r.text.chunks[t&maxRef>>chunkBits], t%chunkSize
 	for ; size > 8; size -= 8 {
 		if words[i] != binary.LittleEndian.Uint64(data[:8]) {
 			return false
@@ -139,7 +141,7 @@ func (a *arena) search(t uint64, data []byte) bool {
 
 // leads reports whether data begins with the key of a leaf.
 func (r *Radix) leads(t twig, data []byte) bool {
-	return t.size() == 0 || leads(r.mem.block(t.ref()), t.size(), data)
+	return t.size() == 0 || leads(r.text.block(t.ref()), t.size(), data)
 }
 
 // Add implements [Store].
@@ -159,7 +161,8 @@ func (r *Radix) add(key []byte) (same int, first bool) {
 	if t != none && same == len(key) && same == near.size() {
 		return same, r.count(p)
 	}
-	r.mem.reserve(wordsFor(len(key)) + 8 + 256)
+	r.mem.reserve(8 + 256)
+	r.text.reserve(wordsFor(len(key)))
 	own := r.newLeaf(key)
 	switch {
 	case t.kind() == none:
@@ -326,7 +329,7 @@ func (r *Radix) All() iter.Seq[[]byte] {
 			case leaf:
 				key = key[:0]
 				if t.size() > 0 {
-					key = unpack(key, r.mem.block(t.ref()), t.size())
+					key = unpack(key, r.text.block(t.ref()), t.size())
 				}
 				if !yield(key) {
 					return
@@ -347,15 +350,18 @@ func (r *Radix) All() iter.Seq[[]byte] {
 func (r *Radix) Len() int { return r.keys }
 
 // Bytes implements [Store].
-func (r *Radix) Bytes() int { return int(unsafe.Sizeof(*r)) + r.mem.bytes() }
+func (r *Radix) Bytes() int { return int(unsafe.Sizeof(*r)) + r.held() }
+
+// held returns the memory that the tree has on the heap.
+func (r *Radix) held() int { return r.mem.bytes() + r.text.bytes() }
 
 // newLeaf returns a leaf for key.
 func (r *Radix) newLeaf(key []byte) uint64 {
 	if len(key) == 0 {
 		return newTwig(leaf, 0, 0)
 	}
-	p := r.mem.alloc(wordsFor(len(key)))
-	pack(r.mem.block(p), key)
+	p := r.text.alloc(wordsFor(len(key)))
+	pack(r.text.block(p), key)
 	return newTwig(leaf, len(key), p)
 }
 
@@ -363,7 +369,7 @@ func (r *Radix) newLeaf(key []byte) uint64 {
 func (r *Radix) dropLeaf(t twig) {
 	r.keys--
 	if t.size() > 0 {
-		r.mem.release(t.ref(), wordsFor(t.size()))
+		r.text.release(t.ref(), wordsFor(t.size()))
 	}
 }
 
@@ -372,11 +378,11 @@ func (r *Radix) common(t twig, key []byte) int {
 	if t.size() == 0 {
 		return 0
 	}
-	return common(r.mem.block(t.ref()), t.size(), key)
+	return common(r.text.block(t.ref()), t.size(), key)
 }
 
 // byteOf returns byte i of the key of a leaf.
-func (r *Radix) byteOf(t twig, i int) byte { return byteAt(r.mem.block(t.ref()), i) }
+func (r *Radix) byteOf(t twig, i int) byte { return byteAt(r.text.block(t.ref()), i) }
 
 func (r *Radix) newMore(n refs, own, rest uint64) uint64 {
 	p := r.mem.alloc(3)

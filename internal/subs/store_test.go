@@ -369,7 +369,7 @@ func TestNothingLeft(t *testing.T) {
 		filled(s, w.Keys)
 		full := heap()
 		runtime.ReadMemStats(&m)
-		if got, want := int(m.HeapObjects)-int(objects), len(w.Keys)/50; got > want {
+		if got, want := int(m.HeapObjects)-int(objects), len(w.Keys)/25; got > want {
 			t.Errorf("%d objects on the heap for %d keys, want at most %d", got, len(w.Keys), want)
 		}
 		for _, i := range seeded(t).Perm(len(w.Keys)) {
