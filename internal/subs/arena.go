@@ -36,6 +36,7 @@ package subs
 //	held == the bytes of all chunks with their gaps' bits
 
 import (
+	"fmt"
 	"math/bits"
 )
 
@@ -133,7 +134,8 @@ func (a *arena) release(r ref, size int) {
 // or more, in all.
 func (a *arena) reserve(words int) {
 	if used := len(a.chunks) - len(a.vacant); used+2*(words/chunkSize)+2 > maxChunks {
-		panic("subs: a store holds at most 4 GiB")
+		panic(fmt.Sprintf("subs: no room for %d bytes more: a store has %d MiB in %d of at most %d chunks of memory; share the keys among several stores",
+			8*words, a.held>>20, used, maxChunks-1))
 	}
 }
 

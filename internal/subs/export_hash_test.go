@@ -5,35 +5,41 @@ import (
 	"fmt"
 )
 
-// WeakHash returns an empty Hash with a secret that makes hashes of zeros equal.
-func WeakHash() *Hash {
-	h := new(Hash)
-	h.seed(0)
-	return h
-}
-
 // EmptyKeyRefs returns the count of the empty key.
 func (h *Hash) EmptyKeyRefs() uint64 { return h.short.tree.EmptyKeyRefs() }
 
 // SetEmptyKeyRefs sets that count.
 func (h *Hash) SetEmptyKeyRefs(n uint64) { h.short.tree.SetEmptyKeyRefs(n) }
 
-// Shared returns the number of slots that stand for several beginnings, and of those
-// for which tables have no room.
-func (h *Hash) Shared() (many, over int) {
-	count := func(t *hashTable) {
-		over += len(t.over)
+// Shared returns the number of beginnings whose slots stand for others, too, and of lost tables.
+func (h *Hash) Shared() (shared, lost int) {
+	if h.short.table.lost {
+		lost++
+	}
+	for i := range h.levels {
+		t := &h.levels[i].table
+		if t.lost {
+			lost++
+		}
 		for _, s := range t.all() {
-			if s.kind() == manySlot {
-				many++
+			if s.kind() == manySlot && s.many() > 1 {
+				shared += s.many()
 			}
 		}
 	}
-	for i := range h.levels {
-		count(&h.levels[i].table)
-	}
-	return many, over + len(h.short.table.over)
+	return shared, lost
 }
+
+// Parts returns the number of parts of each level's table, and of that of short keys.
+func (h *Hash) Parts() (levels []int, short int) {
+	for i := range h.levels {
+		levels = append(levels, len(h.levels[i].table.parts))
+	}
+	return levels, len(h.short.table.parts)
+}
+
+// Built returns with how many keys edges were chosen, or fewer if most are gone.
+func (h *Hash) Built() int { return h.built }
 
 // Levels returns the number of keys in each level.
 func (h *Hash) Levels() (keys []int) {
@@ -57,14 +63,17 @@ func (t *hashTable) all() map[uint64]slot {
 			}
 		}
 	}
-	for _, e := range t.over {
-		slots[e.x] = e.s
-	}
 	return slots
 }
 
+// known returns what of a hash the table knows.
+func (t *hashTable) known(x uint64) uint64 { return x>>32&t.mask<<24 | x>>40 }
+
 // check returns an error if an invariant at the top of hash_table.go does not hold.
 func (t *hashTable) check() error {
+	if t.lost && t.parts != nil {
+		return fmt.Errorf("a lost table has %d parts", len(t.parts))
+	}
 	for i := range t.parts {
 		p := &t.parts[i]
 		m := len(p.lines)
@@ -146,8 +155,8 @@ func (h *Hash) Check() error {
 			return fmt.Errorf("the last level has the edge %d", v.all.edge())
 		}
 	}
-	if _, over := h.Shared(); over > 0 && h.first != nil {
-		return fmt.Errorf("tables that have not all slots are looked at")
+	if _, lost := h.Shared(); (lost > 0) != h.lost || h.lost && h.first != nil {
+		return fmt.Errorf("%d lost tables, but lost = %v, and looked at: %v", lost, h.lost, h.first != nil)
 	}
 	return nil
 }
@@ -159,6 +168,9 @@ func (v *level) check(secret uint64) error {
 	}
 	if err := v.table.check(); err != nil {
 		return err
+	}
+	if v.table.lost {
+		return nil
 	}
 	type beginning struct {
 		n    int
@@ -195,30 +207,40 @@ func (s *short) check(secret uint64) error {
 		return err
 	}
 	var sizes [maxShort + 1]int
-	few := 0
+	few, keys := 0, 0
 	for key := range s.tree.All() {
 		sizes[len(key)]++
 		if len(key) == 0 {
 			continue
 		}
-		if len(s.table.parts) == 0 {
+		if keys++; len(s.table.parts) == 0 {
 			for _, f := range s.few[:s.n] {
 				if f.word == firstWord(key) && f.mask == maskOf(len(key)) {
 					few++
 				}
 			}
-		} else if x, w := wordAt(firstWord(key), len(key), secret); s.table.find(x, w, slotBits) == nil {
+		} else if x, w := s.hash(key, secret); s.table.find(x, w, slotBits) == nil {
 			return fmt.Errorf("%q is not in the table", key)
 		}
 	}
-	used := len(s.table.over)
+	used := 0
 	for i := range s.table.parts {
 		used += int(s.table.parts[i].used)
 	}
-	switch keys := s.tree.Len() - sizes[0]; {
+	any := 0
+	for size, n := range sizes {
+		if size > 0 && n > 0 {
+			if any++; any > len(s.any) || s.any[any-1] != newShortSize(size, secret) {
+				return fmt.Errorf("%d keys of %d bytes are not looked for", n, size)
+			}
+		}
+	}
+	switch {
+	case any != len(s.any):
+		return fmt.Errorf("%d sizes are looked for, there are %d", len(s.any), any)
 	case sizes != s.sizes:
 		return fmt.Errorf("keys of sizes %v, counted %v", sizes, s.sizes)
-	case len(s.table.parts) == 0 && (few != keys || s.n != keys):
+	case len(s.table.parts) == 0 && !s.table.lost && (few != keys || s.n != keys):
 		return fmt.Errorf("%d keys, %d of them among %d", keys, few, s.n)
 	case len(s.table.parts) > 0 && (used != keys || s.n != 0):
 		return fmt.Errorf("%d keys, %d in the table, %d not", keys, used, s.n)
@@ -228,8 +250,9 @@ func (s *short) check(secret uint64) error {
 
 // FillArena leaves no place for another chunk.
 func (h *Hash) FillArena() {
-	h.Add([]byte("a long key"))
-	h.Remove([]byte("a long key"))
+	if h.levels == nil {
+		h.levels = newLevels()
+	}
 	h.short.tree.FillArena()
 	for i := range h.levels {
 		h.levels[i].tree.FillArena()

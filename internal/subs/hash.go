@@ -27,15 +27,13 @@ package subs
 // looking at all keys, when the store has grown (hash_edge.go).
 //
 // A key that is shorter than its edge goes to the next level, a tree and a table with
-// edges of their own, and there are three. The edge of the last is 9, and keys of up to
+// edges of their own, and there are three at most. The edge of the last is 9, and keys of up to
 // eight bytes are kept apart (hash_short.go), so each key has its place, which follows
 // from its bytes and the edges alone. A family knows how many of its keys are further on;
 // mostly that is none, and a search ends.
 //
 // The secret, random for each store, is in every hash, so nobody knows one. But keys can
-// be chosen of which many have the same: of up to eight bytes, those that differ by as much
-// in the eighth as in the fourth. With these, or where a window is the same in all keys, a
-// search takes as long as in the radix trees.
+// be chosen whose windows are the same. With these a search takes as long as in the trees.
 //
 // Invariants:
 //
@@ -56,29 +54,37 @@ const maxLevels = 3
 // A Hash is a [Store] that finds the one key that can be a prefix of a message by
 // hashing, and compares once. The zero Hash is empty and ready to use.
 //
-// At worst Match takes three times as long as that of a [Radix] with the same keys; Add and
-// Remove take as long as there, and may move one of 32 parts of a table besides. An Add
-// that chooses edges anew, as a rule with 8192 keys at the latest, takes 3 to 5 ms. While
-// the keys have more than 2 MiB it is put off: then tables keep the parts they have, and Add
-// slows down as they fill; and if such keys go, one Add makes up for it, in up to 40 ms with
-// 60 000 others. Edges stay until the store is empty. From some 9 million keys on all
-// parts are as long as they can be, and each Add takes longer than the one before.
+// At worst Match looks for a message in four trees, where a [Radix] has one; Add and Remove
+// take as long as there, and may move one of 32 parts of a table besides. An Add
+// that chooses edges anew, the last time the 8192nd, takes 3 to 5 ms. These edges stay until
+// three in four of the keys are gone. From some 8 million keys on, tables
+// cannot hold them, and all messages are looked for in the trees.
 type Hash struct {
-	first  *level // levels[0], or nil if there is none, or all or rare is set
+	first  *level // levels[0], or nil if there is none, or all or lost is set
 	secret uint64
 	odd    uint64 // secret | 1
 	all    bool   // the empty key is there, so all messages match
 	more   bool   // there are short keys
 	quick  bool   // of less than eight bytes each, and few
-	rare   bool   // a table has not enough room
+	lost   bool   // a table is
 	seeded bool
 	built  int // the number of keys when edges were chosen
 	levels []level
 	short  short
 }
 
+// NewHash returns an empty Hash with this secret, so that the same calls always make the
+// same store, as comparing measurements needs. Where keys are of unknown origin,
+// use a zero Hash, whose secret nobody knows.
+func NewHash(secret uint64) *Hash {
+	h := new(Hash)
+	h.seed(secret)
+	return h
+}
+
 // Add implements [Store].
 func (h *Hash) Add(key []byte) bool {
+	checkSize(key)
 	if !h.seeded {
 		h.seed(rand.Uint64())
 	}
@@ -88,14 +94,14 @@ func (h *Hash) Add(key []byte) bool {
 		}
 	} else {
 		if len(h.levels) == 0 {
-			h.levels = []level{{all: windowTo(minLong), table: newTable(1)}}
+			h.levels = newLevels()
 		}
 		i := h.levelOf(key)
 		if !h.levels[i].add(key, h.secret) {
 			return false
 		}
 		h.pass(key, i, 1)
-		if n := h.long(); n >= nextBuild(h.built) && h.treeBytes() <= maxBytes {
+		if n := h.long(); n >= nextBuild(h.built) {
 			h.build(n)
 		}
 	}
@@ -118,6 +124,11 @@ func (h *Hash) Remove(key []byte) bool {
 			return false
 		}
 		h.pass(key, i, -1)
+		if n := h.long(); n == 0 {
+			h.levels, h.built = nil, 0
+		} else if n < h.built/4 {
+			h.built = n // so edges are chosen anew for keys that come
+		}
 	}
 	if h.Len() == 0 {
 		*h = Hash{secret: h.secret, odd: h.odd, seeded: h.seeded}
@@ -125,6 +136,9 @@ func (h *Hash) Remove(key []byte) bool {
 	h.update()
 	return true
 }
+
+// newLevels returns the levels of a store in which no edges were chosen.
+func newLevels() []level { return []level{{all: windowTo(minLong), table: newTable(1)}} }
 
 func (h *Hash) seed(secret uint64) { h.secret, h.odd, h.seeded = secret, secret|1, true }
 
@@ -153,23 +167,15 @@ func (h *Hash) long() (n int) {
 	return n
 }
 
-// treeBytes returns the memory of the trees of levels.
-func (h *Hash) treeBytes() (n int) {
-	for i := range h.levels {
-		n += h.levels[i].tree.Bytes()
-	}
-	return n
-}
-
 // update sets what Match looks at first.
 func (h *Hash) update() {
 	s := &h.short
 	h.all, h.more = s.sizes[0] > 0, s.tree.Len() > 0
-	h.first, h.rare = nil, len(s.table.over) > 0
+	h.first, h.lost = nil, s.table.lost
 	for i := range h.levels {
-		h.rare = h.rare || len(h.levels[i].table.over) > 0
+		h.lost = h.lost || h.levels[i].table.lost
 	}
-	plain := !h.rare && !h.all
+	plain := !h.lost && !h.all
 	h.quick = plain && len(s.table.parts) == 0 && s.sizes[8] == 0
 	if plain && len(h.levels) > 0 {
 		h.first = &h.levels[0]
@@ -180,9 +186,6 @@ func (h *Hash) update() {
 //
 //go:noinline
 func (h *Hash) matchLong(data []byte) bool {
-	if h.rare {
-		return h.matchTrees(data)
-	}
 	for i := range h.levels {
 		hit, rest := h.levels[i].match(data, h.secret)
 		if hit {
@@ -247,7 +250,7 @@ func (h *Hash) Len() int { return h.short.tree.Len() + h.long() }
 // Bytes implements [Store].
 func (h *Hash) Bytes() int {
 	n := int(unsafe.Sizeof(*h)) + cap(h.levels)*int(unsafe.Sizeof(level{}))
-	n += h.short.tree.held() + h.short.table.bytes()
+	n += h.short.tree.held() + h.short.table.bytes() + cap(h.short.any)*int(unsafe.Sizeof(shortSize{}))
 	for i := range h.levels {
 		v := &h.levels[i]
 		n += v.tree.held() + v.table.bytes() + cap(v.rows)*int(unsafe.Sizeof(window(0)))

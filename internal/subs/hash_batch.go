@@ -1,12 +1,15 @@
 package subs
 
-import "math/bits"
+import "fmt"
 
 // MatchAll sets hits[i] to Match(data[i]) for all i. With many keys it is faster than
 // as many calls of Match: it takes 16 messages at a time and one step after the other,
 // so that the loads of one step, each of which may wait for memory, wait together.
-// hits must be as long as data.
+// It panics if hits is not as long as data.
 func (h *Hash) MatchAll(data [][]byte, hits []bool) {
+	if len(hits) != len(data) {
+		panic(fmt.Sprintf("subs: MatchAll of %d messages has room for %d answers; give it one for each", len(data), len(hits)))
+	}
 	for len(data) > 0 {
 		n := min(len(data), batchSize)
 		switch {
@@ -84,10 +87,9 @@ func (h *Hash) matchShortBatch(data [][]byte, hits []bool) {
 		m [batchSize]uint64
 	)
 	s := &h.short
-	size := bits.TrailingZeros(s.any)&7 + 1
 	for i, d := range data {
 		if len(d) >= 8 {
-			x[i&15], w[i&15] = wordAt(load(d, 0)&maskOf(size), size, h.secret)
+			x[i&15], w[i&15] = s.any[0].hash(load(d, 0), h.odd)
 			l[i&15] = s.table.part(x[i&15]).line(x[i&15], 0)
 		}
 	}
@@ -97,8 +99,7 @@ func (h *Hash) matchShortBatch(data [][]byte, hits []bool) {
 		}
 	}
 	for i, d := range data {
-		lane := laneOf(m[i&15])
-		l := l[i&15]
-		hits[i] = l != nil && m[i&15] != 0 && l.slots[lane] == w[i&15] && l.tag(lane) == tagOf(x[i&15]) || h.Match(d)
+		l, m := l[i&15], m[i&15]
+		hits[i] = m != 0 && l.slots[laneOf(m)] == w[i&15] || h.Match(d)
 	}
 }

@@ -47,7 +47,7 @@ func (c *chooser) edges(heads [][]byte) edges {
 	e.families = new([familySize]family)
 	groups, rows := make([][][]byte, familySize), map[[rowSize]uint8]int{}
 	for _, head := range heads {
-		i := seedOf(head, 8, c.secret) >> 56
+		i := familyOf(head, c.secret)
 		groups[i] = append(groups[i], head)
 	}
 	for i, group := range groups {
@@ -67,20 +67,6 @@ func (c *chooser) edges(heads [][]byte) edges {
 	}
 	return e
 }
-
-// seedOf returns what a family's edge is chosen by, and hashes begin with. With a pick
-// of 8 its top byte is the family.
-func seedOf(data []byte, pick int, secret uint64) uint64 {
-	seed := load(data, 0) * (secret | 1)
-	if pick > 8 {
-		seed = (load(data, pick-8) ^ seed) * (secret | 1)
-	}
-	return seed
-}
-
-// seedOfAll returns what hashes begin with where there are no families. It is not the secret, as
-// a window would then have the same hash as one with its halves exchanged.
-func seedOfAll(secret uint64) uint64 { return bits.RotateLeft64(secret, 32) }
 
 func constantRow(edge int) (row [rowSize]uint8) {
 	for i := range row {

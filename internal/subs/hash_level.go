@@ -47,14 +47,26 @@ func (v *level) edge(data []byte, secret uint64) (edge int, seed uint64, f *fami
 	if v.families == nil {
 		return v.all.edge(), seedOfAll(secret), &v.one
 	}
-	seed = seedOf(data, 8, secret)
-	f = &v.families[seed>>56]
+	f = &v.families[familyOf(data, secret)]
 	if len(data) < int(f.pick) {
-		return never, seed, f
+		return never, 0, f
 	}
-	seed = (load(data, int(f.pick)-8) ^ seed) * (secret | 1)
+	seed = seedOf(data, int(f.pick), secret)
 	return v.rows[uint64(f.row)+seed>>58].edge(), seed, f
 }
+
+// familyOf returns the number of data's family.
+func familyOf(data []byte, secret uint64) int { return int(load(data, 0) * (secret | 1) >> 56) }
+
+// seedOf returns what hashes of a family begin with: of two messages the same if the eight
+// bytes before pick are, and the first eight. Its upper bits choose the edge.
+func seedOf(data []byte, pick int, secret uint64) uint64 {
+	return (load(data, pick-8) ^ load(data, 0)*(secret|1)) * (secret | 1)
+}
+
+// seedOfAll returns what hashes begin with where there are no families. It is not the secret, as
+// a window would then have the same hash as one with its halves exchanged.
+func seedOfAll(secret uint64) uint64 { return bits.RotateLeft64(secret, 32) }
 
 // hashOf returns the hash of the window of data that ends at edge.
 func hashOf(data []byte, edge int, seed, secret uint64) uint64 {
@@ -129,6 +141,9 @@ func (v *level) remove(key []byte, secret uint64) bool {
 // lead has the table lead to where the keys that begin like key are now; key itself
 // may be one. Before, if same is less than the edge, there were none.
 func (v *level) lead(key []byte, secret uint64, same int, here bool) {
+	if v.table.lost {
+		return
+	}
 	edge, seed, _ := v.edge(key, secret)
 	x, t := hashOf(key, edge, seed, secret), twig(none)
 	if here || v.tree.begins(key[:edge]) {
@@ -136,12 +151,14 @@ func (v *level) lead(key []byte, secret uint64, same int, here bool) {
 	}
 	at := v.table.find(x, 0, 0)
 	switch {
+	case at == nil && v.table.outgrown(v.tree.Len()):
+		v.fill(secret)
 	case at == nil:
 		v.table.insert(x, v.slotOf(t))
 	case same < edge && at.kind() == manySlot:
 		*at++
 	case same < edge:
-		at.set(manySlot | 2)
+		*at = (manySlot | 2).at(x)
 	case at.kind() == manySlot && at.many() > 1:
 		if t == none {
 			*at--
@@ -149,7 +166,20 @@ func (v *level) lead(key []byte, secret uint64, same int, here bool) {
 	case t == none:
 		v.table.remove(x, at)
 	default:
-		at.set(v.slotOf(t))
+		*at = v.slotOf(t).at(x)
+	}
+}
+
+// fill makes the table from the tree.
+func (v *level) fill(secret uint64) {
+	v.table = newTable(v.tree.Len())
+	var before []byte
+	for head := range v.tree.heads(maxEdge) {
+		same := agree(before, head)
+		if edge, _, _ := v.edge(head, secret); same < edge {
+			v.lead(head, secret, same, true)
+		}
+		before = append(before[:0], head...)
 	}
 }
 

@@ -3,18 +3,17 @@ package subs
 // Keys of up to eight bytes are words, and a message is not compared with what is in
 // a tree: it has such a word as its beginning, or not. Up to eight are compared
 // all at once; more are in a table, which is asked once for each size that there
-// is. A slot has what the table does not know of the hash, and the hash is another form
-// of the word, so no other word has the same hash and slot:
+// is. The hash of a word is another form of it, and what the table does not know of
+// the hash is in the slot, so no other word has the same hash and slot:
 //
-//	slot   63 ‥ 48 │ 43 ‥ 40 │ 39 ‥ 32         │ 31 ‥ 0
-//	       place     size      63 ‥ 56 of hash   31 ‥ 0 of hash
+//	slot   63 ‥ 48 │ 43 ‥ 40 │ 39 ‥ 0
+//	       place     size      of the hash
 
 import "math/bits"
 
 const (
 	maxShort = 8
 	maxFew   = 8
-	perPart  = 512 // keys in a part of a table, until there are maxParts
 )
 
 // short holds keys of up to eight bytes.
@@ -24,13 +23,35 @@ type short struct {
 	n     int       // how many are in few
 	table hashTable // if it has parts, the keys are there, and not in few
 	sizes [maxShort + 1]int
-	any   uint // bit i is set if there are keys of size i+1
+	any   []shortSize // of which there are keys
+}
+
+// A shortSize is what the hash of a word of this size depends on.
+type shortSize struct {
+	mask, odd uint64
+	size      slot // as it is in a slot
+}
+
+func newShortSize(size int, secret uint64) shortSize {
+	return shortSize{maskOf(size), bits.RotateLeft64(secret, 8*size) | 1, slot(size) << 40}
+}
+
+func maskOf(size int) uint64 { return ^uint64(0) >> (64 - 8*size) }
+
+// hash returns the hash of the word that a message begins with, and its slot. Each step can be undone,
+// so that two words have two hashes. What is in the upper bits of a word is only in those of a
+// product, so they are turned round; and twice, as multiples of one number, which is what words
+// that count up have after one round, may lie in heaps.
+func (z *shortSize) hash(word, odd uint64) (x uint64, s slot) {
+	x = bits.ReverseBytes64(word & z.mask * odd)
+	x = bits.ReverseBytes64(x*z.odd) * odd
+	return x, slot(x)&^(0xff<<40) | z.size
 }
 
 func (s *short) add(key []byte, secret uint64) bool {
 	_, first := s.tree.add(key)
 	if first {
-		s.count(len(key), 1)
+		s.count(len(key), 1, secret)
 		s.put(key, secret)
 	}
 	return first
@@ -39,51 +60,55 @@ func (s *short) add(key []byte, secret uint64) bool {
 func (s *short) remove(key []byte, secret uint64) bool {
 	last := s.tree.Remove(key)
 	if last {
-		s.count(len(key), -1)
+		s.count(len(key), -1, secret)
 		s.drop(key, secret)
 	}
 	return last
 }
 
-func (s *short) count(size, by int) {
+func (s *short) count(size, by int, secret uint64) {
 	s.sizes[size] += by
-	s.any = 0
-	for i, n := range s.sizes[1:] {
-		s.any |= uint(min(n, 1)) << i
+	if by > 0 && s.sizes[size] > 1 || by < 0 && s.sizes[size] > 0 {
+		return
+	}
+	s.any = nil
+	for size, n := range s.sizes {
+		if size > 0 && n > 0 {
+			s.any = append(s.any, newShortSize(size, secret))
+		}
 	}
 }
 
 // put gives a key, which is in the tree, a place besides.
 func (s *short) put(key []byte, secret uint64) {
-	switch {
-	case len(key) == 0:
-	case len(s.table.parts) == 0 && s.n < maxFew:
+	switch t := &s.table; {
+	case len(key) == 0 || t.lost:
+	case len(t.parts) == 0 && s.n < maxFew:
 		s.few[s.n].word, s.few[s.n].mask = firstWord(key), maskOf(len(key))
 		s.n++
-	case len(s.table.parts) == 0 || len(s.table.parts) < maxParts && s.tree.Len() > perPart*len(s.table.parts):
+	case t.outgrown(s.tree.Len()) || len(t.parts) == 0:
 		s.fill(secret)
 	default:
-		s.table.insert(wordAt(firstWord(key), len(key), secret))
+		t.insert(s.hash(key, secret))
 	}
 }
 
 // drop takes a key, which is not in the tree any more, out of its place.
 func (s *short) drop(key []byte, secret uint64) {
-	if len(key) == 0 {
-		return
-	}
-	if len(s.table.parts) > 0 {
-		x, w := wordAt(firstWord(key), len(key), secret)
-		if s.table.remove(x, s.table.find(x, w, slotBits)); s.any == 0 {
-			s.table = hashTable{}
-		}
-		return
-	}
-	for i, f := range s.few[:s.n] {
-		if f.word == firstWord(key) && f.mask == maskOf(len(key)) {
-			s.n--
-			s.few[i] = s.few[s.n]
-			return
+	switch t := &s.table; {
+	case len(key) == 0:
+	case len(s.any) == 0:
+		s.table, s.n = hashTable{}, 0
+	case len(t.parts) > 0:
+		x, w := s.hash(key, secret)
+		t.remove(x, t.find(x, w, slotBits))
+	default:
+		for i, f := range s.few[:s.n] {
+			if f.word == firstWord(key) && f.mask == maskOf(len(key)) {
+				s.n--
+				s.few[i] = s.few[s.n]
+				return
+			}
 		}
 	}
 }
@@ -92,19 +117,16 @@ func (s *short) drop(key []byte, secret uint64) {
 func (s *short) fill(secret uint64) {
 	s.table, s.n = newTable(s.tree.Len()), 0
 	for key := range s.tree.All() {
-		if len(key) > 0 {
-			s.table.insert(wordAt(firstWord(key), len(key), secret))
+		if len(key) > 0 && !s.table.lost {
+			s.table.insert(s.hash(key, secret))
 		}
 	}
 }
 
-func maskOf(size int) uint64 { return ^uint64(0) >> (64 - 8*size) }
-
-// wordAt returns the hash of a key of size bytes, and its slot.
-func wordAt(word uint64, size int, secret uint64) (x uint64, s slot) {
-	word ^= secret
-	x = (word ^ word>>32) * (bits.RotateLeft64(secret, 8*size) | 1)
-	return x, slot(x>>40)<<48 | slot(size)<<40 | slot(x>>56)<<32 | slot(uint32(x))
+// hash returns the hash of a key, and its slot.
+func (s *short) hash(key []byte, secret uint64) (uint64, slot) {
+	z := newShortSize(len(key), secret)
+	return z.hash(firstWord(key), secret|1)
 }
 
 // matchFew reports whether a message with these first eight bytes begins with one of
@@ -124,20 +146,15 @@ func (h *Hash) matchFew(word uint64) bool {
 //go:noinline
 func (h *Hash) matchShort(data []byte) bool {
 	t := &h.short.table
-	if len(data) < 8 || len(t.parts) == 0 || h.rare || len(data) > maxLeaf {
+	if len(data) < 8 || len(t.parts) == 0 || h.lost || len(data) > maxLeaf {
 		return h.matchOther(data)
 	}
 	word := load(data, 0)
-	for any := h.short.any; any != 0; any &= any - 1 {
-		i := bits.TrailingZeros(any) & 7
-		x, w := wordAt(word<<(56-8*i)>>(56-8*i), i+1, h.secret)
+	for i := range h.short.any {
+		x, w := h.short.any[i].hash(word, h.odd)
 		l := t.part(x).line(x, 0)
-		for m := l.match(tagOf(x)); m != 0; m &= m - 1 {
-			if l.slots[laneOf(m)] == w && l.tag(laneOf(m)) == tagOf(x) {
-				return true
-			}
-		}
-		if l.passed() > 0 && t.find(x, w, slotBits) != nil {
+		m := l.match(tagOf(x)) // in the lowest slot with a bit, the tag is the same
+		if m != 0 && l.slots[laneOf(m)] == w || (m&(m-1) != 0 || l.passed() > 0) && t.find(x, w, slotBits) != nil {
 			return true
 		}
 	}
@@ -147,7 +164,7 @@ func (h *Hash) matchShort(data []byte) bool {
 // matchOther is matchShort without a table of short keys, and Match for very long messages.
 func (h *Hash) matchOther(data []byte) bool {
 	switch {
-	case h.rare:
+	case h.lost:
 		return h.matchTrees(data)
 	case h.first != nil && len(data) > maxLeaf:
 		return h.matchLong(data)

@@ -11,15 +11,19 @@ package subs
 //
 // The upper bits of a hash are used once each:
 //
-//	63     56 55      40 39  32 31                   0
-//	part     │ place    │ tag  │ not in the table
+//	63    48 47   40 39   32 31                    0
+//	place   │ tag   │ part  │ not in the table
 //
-// The top bits choose one of the parts, which grow and shrink each alone, so
+// Part chooses one of the parts, which grow and shrink each alone, so
 // that no single Add moves more than one of them. The last bits of place choose
 // the slot's home line in it; as all of place is in the slot, a part grows
 // without looking at keys. A slot that finds its home full goes to one of the
 // next lines, and the lines it passes count it: a search may end at a line
 // with passed == 0.
+//
+// A slot that finds no room at all is what many equal hashes come to, or more keys than
+// 32 parts of 65 536 lines hold, about 12 million. Then the table is lost: it gives up
+// all its slots, and its keys are searched for in the tree.
 //
 // Invariants, with at = the slot's line, m = len(lines), and home = place mod m:
 //
@@ -34,6 +38,7 @@ import "unsafe"
 const (
 	lineSlots = 7
 	maxParts  = 32
+	fewParts  = 512     // keys with more of which a table has all parts
 	maxLines  = 1 << 16 // of a part
 	lineBits  = 6       // a line has 1<<lineBits bytes
 	partBits  = 5       // and a part, with pointers of 64 bits, 1<<partBits
@@ -55,17 +60,11 @@ type part struct {
 	last  uint32 // how many bytes after lines[0] its last line is
 }
 
-// A hashTable is a table without slots if it has no parts.
+// A hashTable has no slots if it has no parts.
 type hashTable struct {
 	parts []part
-	mask  uint64  // len(parts) − 1
-	over  []extra // as a rule there is none
-}
-
-// An extra is a slot for which there is no room in its lines.
-type extra struct {
-	x uint64 // what of the hash the table knows
-	s slot
+	mask  uint64 // len(parts) − 1
+	lost  bool
 }
 
 // A slot says what a hash leads to.
@@ -73,14 +72,13 @@ type slot uint64
 
 const slotBits = 1<<48 - 1 // those that are not the place
 
-func placeOf(x uint64) uint16 { return uint16(x >> 40) }
-func tagOf(x uint64) uint8    { return uint8(x >> 32) }
+func tagOf(x uint64) uint8 { return uint8(x >> 40) }
 
-// set puts what is found in other in the place of what is found in s.
-func (s *slot) set(other slot) { *s = *s&^slotBits | other&slotBits }
+// at returns what is found in s as a slot that is stored under x.
+func (s slot) at(x uint64) slot { return slot(x)&^slotBits | s&slotBits }
 
 // isAt reports whether s is stored under x, as far as the place says.
-func (s slot) isAt(x uint64) bool { return uint64(s)>>48 == uint64(placeOf(x)) }
+func (s slot) isAt(x uint64) bool { return (uint64(s)^x)>>48 == 0 }
 
 // match returns a word with the top bit set in each byte whose tag is tag, and
 // rarely in some other. Free slots have the tag 0.
@@ -122,12 +120,15 @@ func newPart(lines int) part {
 	return part{lines: make([]line, lines), last: uint32((lines - 1) << lineBits)}
 }
 
+// outgrown reports whether a table should have all parts there are for size keys.
+func (t *hashTable) outgrown(size int) bool { return len(t.parts) < maxParts && size > fewParts }
+
 // full reports whether with used slots one more should have more lines.
 func full(used, lines int) bool { return used*10 >= lines*lineSlots*7 }
 
 // bytes returns the memory that the table holds on the heap.
 func (t *hashTable) bytes() int {
-	n := cap(t.parts)*int(unsafe.Sizeof(part{})) + cap(t.over)*int(unsafe.Sizeof(extra{}))
+	n := cap(t.parts) * int(unsafe.Sizeof(part{}))
 	for i := range t.parts {
 		n += len(t.parts[i].lines) * int(unsafe.Sizeof(line{}))
 	}
@@ -135,11 +136,11 @@ func (t *hashTable) bytes() int {
 }
 
 // part returns the part for the hash x.
-func (t *hashTable) part(x uint64) *part { return &t.parts[x>>56&uint64(len(t.parts)-1)] }
+func (t *hashTable) part(x uint64) *part { return &t.parts[x>>32&uint64(len(t.parts)-1)] }
 
 // line returns the line that is i after the home of x.
 func (p *part) line(x uint64, i int) *line {
-	return &p.lines[(int(placeOf(x))+i)&(len(p.lines)-1)]
+	return &p.lines[(int(x>>48)+i)&(len(p.lines)-1)]
 }
 
 // find returns a slot under x, as far as the table knows, that has the same bits as s
@@ -158,38 +159,23 @@ func (t *hashTable) find(x uint64, s, mask slot) *slot {
 			break
 		}
 	}
-	for i := range t.over {
-		if e := &t.over[i]; e.x == t.known(x) && (e.s^s)&mask == 0 {
-			return &e.s
-		}
-	}
 	return nil
 }
 
-// known returns what of x the table knows.
-func (t *hashTable) known(x uint64) uint64 { return x>>56&t.mask<<24 | x<<8>>40 }
-
-// insert stores s under x.
+// insert stores s under x. If there is no room, the table is lost.
 func (t *hashTable) insert(x uint64, s slot) {
 	p, tag := t.part(x), tagOf(x)
-	s = s&slotBits | slot(placeOf(x))<<48
+	s = s.at(x)
 	if full(int(p.used), len(p.lines)) {
 		p.resize(2 * len(p.lines))
 	}
 	if !p.put(tag, s) && !(p.resize(2*len(p.lines)) && p.put(tag, s)) {
-		t.over = append(t.over, extra{t.known(x), s})
+		*t = hashTable{lost: true}
 	}
 }
 
 // remove takes away the slot at, which is stored under x.
 func (t *hashTable) remove(x uint64, at *slot) {
-	for i := range t.over {
-		if &t.over[i].s == at {
-			t.over[i] = t.over[len(t.over)-1]
-			t.over = t.over[:len(t.over)-1]
-			return
-		}
-	}
 	p := t.part(x)
 	for i := range probes {
 		l := p.line(x, i)

@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"testing"
 
 	"zmqbench/internal/subs"
@@ -58,28 +60,31 @@ func checkedSometimes(t *testing.T, s subs.Store, steps, shortest int, check fun
 
 // TestHashCollisions uses a store whose secret is known to be 0, and keys of
 // zeros with one byte in them: all hashes are equal that do not see this byte,
-// and many that do. The longer ones share slots, and the short ones fill lines.
+// and many that do. The longer ones share slots, and the short ones fill lines, until
+// with too many of them their table is lost.
 func TestHashCollisions(t *testing.T) {
-	random, s := seeded(t), subs.WeakHash()
-	key := func() []byte {
-		key := make([]byte, 1+random.IntN(64))
-		if random.IntN(2) == 0 {
-			key = key[:min(len(key), 8)]
+	random, s := seeded(t), subs.NewHash(0)
+	for _, values := range []int{1, 255, 1} {
+		key := func() []byte {
+			key := make([]byte, 1+random.IntN(64))
+			if random.IntN(2) == 0 {
+				key = key[:min(len(key), 8)]
+			}
+			key[random.IntN(len(key))] = byte(1 + random.IntN(values))
+			return key
 		}
-		key[random.IntN(len(key))] = byte(1 + random.IntN(255))
-		return key
+		shared, lost := 0, 0
+		check := func() error {
+			n, m := s.Shared()
+			shared, lost = max(shared, n), max(lost, m)
+			return s.Check()
+		}
+		checkedSometimes(t, s, 50_000, 0, check, key, random)
+		if shared < 4 || (lost > 0) != (values > 1) {
+			t.Errorf("with %d values: at most %d beginnings shared slots, want 4, and %d tables were lost", values, shared, lost)
+		}
+		checker{t, s}.gone(func() store { return subs.NewHash(0) })
 	}
-	shared, over := 0, 0
-	check := func() error {
-		many, more := s.Shared()
-		shared, over = max(shared, many), max(over, more)
-		return s.Check()
-	}
-	checkedSometimes(t, s, 100_000, 0, check, key, random)
-	if shared < 10 || over < 10 {
-		t.Errorf("at most %d slots were shared, and %d had no room, want 10 of each", shared, over)
-	}
-	checker{t, s}.gone(func() store { return subs.WeakHash() })
 }
 
 // TestHashNesting uses keys that are prefixes of each other, many deep.
@@ -187,14 +192,9 @@ func TestMatchEveryByte(t *testing.T) {
 		count := 16 + round/4
 		h, keys := new(subs.Hash), map[string]bool{}
 		for len(keys) < count {
-			key := fmt.Appendf(nil, "fam%05d.", random.IntN(40))
-			for range random.IntN(60) {
-				key = append(key, 'a'+byte(random.IntN(2)))
-			}
-			if !keys[string(key)] {
-				h.Add(key)
-				keys[string(key)] = true
-			}
+			key := family(random)
+			h.Add(key)
+			keys[string(key)] = true
 		}
 		for key := range keys {
 			message := []byte(key)
@@ -233,5 +233,136 @@ func TestHashHalves(t *testing.T) {
 	}
 	if after, _ := h.Shared(); after > before+10 {
 		t.Errorf("%d hashes are shared, before %d", after, before)
+	}
+}
+
+// TestHashBuilt shows when edges are chosen and tables get all their parts: whatever
+// else is in the store, a very long key, too, and for the keys that are there.
+func TestHashBuilt(t *testing.T) {
+	h := new(subs.Hash)
+	h.Add(make([]byte, 3<<20))
+	grow := func(name string, keys, built int) {
+		t.Helper()
+		for i := range keys {
+			h.Add(fmt.Appendf(nil, "%s.%d.%s", name, i, name))
+		}
+		if got := h.Built(); got != built {
+			t.Errorf("%s: edges were chosen with %d keys, want %d", name, got, built)
+		}
+		if levels, _ := h.Parts(); levels[0] != 32 {
+			t.Errorf("%s: %d parts, want 32", name, levels)
+		}
+		if err := h.Check(); err != nil {
+			t.Error(name, err)
+		}
+	}
+	grow("sensor", 20_000, 8192)
+	for i := range 19_000 {
+		h.Remove(fmt.Appendf(nil, "sensor.%d.sensor", i))
+	}
+	if got := h.Built(); got < 1000 || got > 8192/4 {
+		t.Errorf("built for %d keys after most are gone, want 1000 to 2048", got)
+	}
+	grow("a longer name", 8000, 4*h.Built())
+}
+
+// TestHashLateLevel fills a level that was empty when edges were chosen.
+func TestHashLateLevel(t *testing.T) {
+	h := new(subs.Hash)
+	w := subs.RandomTopics(8192, 1)
+	for _, key := range w.Keys {
+		h.Add(key)
+	}
+	for i := range 20_000 {
+		h.Add(fmt.Appendf(nil, "s%08d", i))
+	}
+	keys, parts := h.Levels(), 0
+	if levels, _ := h.Parts(); len(levels) > 1 {
+		parts = levels[len(levels)-1]
+	}
+	if last := keys[len(keys)-1]; last != 20_000 || parts != 32 {
+		t.Errorf("levels have %d keys, and the last one %d parts, want 20000 and 32", keys, parts)
+	}
+	checker{t, h}.invariants()
+}
+
+// TestHashShortAlike adds keys of eight bytes that a hash of one product cannot tell apart.
+func TestHashShortAlike(t *testing.T) {
+	for _, alike := range []func(i int) []byte{
+		func(i int) []byte { return []byte{0, 0, 0, byte(i), 0, 0, 0, byte(i)} },
+		func(i int) []byte { return []byte{0, 0, 0, 0, 0, 0, byte(i >> 8), byte(i)} },
+		func(i int) []byte { return []byte{0, 0, byte(i >> 8), byte(i), 0, 0, byte(i >> 8), byte(i)} },
+		func(i int) []byte { return []byte{byte(i), byte(i >> 8), 0, 0, 0, 0, 0, 0} },
+	} {
+		h := new(subs.Hash)
+		for i := range 1 << 16 {
+			h.Add(alike(i))
+		}
+		if _, lost := h.Shared(); lost > 0 {
+			t.Errorf("with keys like %v the table is lost", alike(0x1234))
+		}
+	}
+}
+
+// TestHashLost adds more than a table has room for, and removes it.
+func TestHashLost(t *testing.T) {
+	h := subs.NewHash(0)
+	key := func(i int) []byte { return []byte{byte(i >> 8), byte(i), 0, 0, 0, 0, 0, 0} } // with this secret, all of one line
+	for i := range 1000 {
+		h.Add(key(i))
+	}
+	if _, lost := h.Shared(); lost != 1 {
+		t.Fatalf("%d tables are lost, want 1", lost)
+	}
+	h.Add([]byte("a long key"))
+	checker{t, h}.invariants()
+	for _, data := range []string{"a long key", "a long key and more", "\x01\x02\x00\x00\x00\x00\x00\x00"} {
+		if !h.Match([]byte(data)) {
+			t.Errorf("Match(%q) = false, want true", data)
+		}
+	}
+	if h.Match([]byte("a long ke")) {
+		t.Error("Match(a long ke) = true, want false")
+	}
+	for i := range 1000 {
+		h.Remove(key(i))
+	}
+	checker{t, h}.invariants()
+	if _, lost := h.Shared(); lost != 0 {
+		t.Errorf("%d tables are lost without a key in them", lost)
+	}
+}
+
+// TestNewHash shows that a store depends on its secret and on calls only.
+func TestNewHash(t *testing.T) {
+	size := func(secret uint64) int {
+		h := subs.NewHash(secret)
+		for _, key := range subs.TreeTopics(3000, 1).Keys {
+			h.Add(key)
+		}
+		return h.Bytes()
+	}
+	if got, want := size(1), size(1); got != want {
+		t.Errorf("%d bytes, and %d after the same calls", got, want)
+	}
+}
+
+// TestMatchAllRefuses shows that an answer has a place for each message, or no message is looked for.
+func TestMatchAllRefuses(t *testing.T) {
+	h := new(subs.Hash)
+	h.Add([]byte("a"))
+	for _, answers := range []int{0, 16, 18} {
+		hits := make([]bool, answers)
+		func() {
+			defer func() {
+				if text := fmt.Sprint(recover()); !strings.Contains(text, "17 messages") {
+					t.Errorf("MatchAll with %d answers: %s", answers, text)
+				}
+			}()
+			h.MatchAll(slices.Repeat([][]byte{[]byte("abc")}, 17), hits)
+		}()
+		if slices.Contains(hits, true) {
+			t.Errorf("MatchAll with %d answers gives some", answers)
+		}
 	}
 }

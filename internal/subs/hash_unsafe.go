@@ -44,8 +44,8 @@ func (h *Hash) Match(data []byte) bool {
 		if edge := int(w >> 8); edge <= n {
 			hi, lo := bits.Mul64(word(p, int(uint8(w)))^h.secret, word(p, edge-8)^seed)
 			x := hi ^ lo
-			t := (*part)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(v.table.parts)), x>>56&v.table.mask<<partBits))
-			l := (*line)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(t.lines)), x>>(40-lineBits)&uint64(t.last)))
+			t := (*part)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(v.table.parts)), x>>32&v.table.mask<<partBits))
+			l := (*line)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(t.lines)), x>>(48-lineBits)&uint64(t.last)))
 			if m := l.match(tagOf(x)); m != 0 {
 				s := slot(word(unsafe.Pointer(l), laneOf(m)*8))
 				size := int(s << 16 >> (16 + refBits)) // beyond maxLeaf if it is no leaf

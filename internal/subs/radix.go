@@ -318,20 +318,23 @@ func (r *Radix) Remove(key []byte) bool {
 }
 
 // All implements [Store].
-func (r *Radix) All() iter.Seq[[]byte] {
+func (r *Radix) All() iter.Seq[[]byte] { return r.heads(maxKey) }
+
+// heads is All, but of a key of more than size bytes there are only the first size.
+func (r *Radix) heads(size int) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
-		var key []byte
+		var head []byte
 		todo := []uint64{r.root}
 		for len(todo) > 0 {
 			t := twig(todo[len(todo)-1])
 			todo = todo[:len(todo)-1]
 			switch t.kind() {
 			case leaf:
-				key = key[:0]
+				head = head[:0]
 				if t.size() > 0 {
-					key = unpack(key, r.text.block(t.ref()), t.size())
+					head = unpack(head, r.text.block(t.ref()), min(t.size(), size))
 				}
-				if !yield(key) {
+				if !yield(head) {
 					return
 				}
 			case more:

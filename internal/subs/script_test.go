@@ -2,6 +2,7 @@ package subs_test
 
 import (
 	"bytes"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"strconv"
@@ -98,6 +99,9 @@ func TestZ55RandomScripts(t *testing.T) {
 			}
 			return key
 		}},
+		{"families", 3000, 50, func(random *rand.Rand) []byte { // that a hash store has edges for, and levels
+			return family(rand.New(rand.NewPCG(random.Uint64N(500), 0)))
+		}},
 		{"runs", 500, 100, func(random *rand.Rand) []byte { // about as long as the trie's longest run, and twice that
 			return append(make([]byte, 1020*random.IntN(3)), alphabet("\x00\x01", 9)(random)...)
 		}},
@@ -129,6 +133,15 @@ func TestZ55RandomScripts(t *testing.T) {
 			})
 		})
 	}
+}
+
+// family makes keys of few families, of all sizes up to 70, that differ in few bytes.
+func family(random *rand.Rand) []byte {
+	key := fmt.Appendf(nil, "fam%05d.", random.IntN(40))
+	for range random.IntN(60) {
+		key = append(key, 'a'+byte(random.IntN(2)))
+	}
+	return key
 }
 
 // long says that tests may take minutes.

@@ -20,20 +20,22 @@
 package subs
 
 import (
+	"fmt"
 	"iter"
 	"math"
 )
 
 // A Store is a set of keys with a count of references to each.
 //
-// Any number of goroutines may call Match, All, Len and Bytes at once. Add and
+// A store that is or was in use must not be copied. Any number of goroutines may call Match, All, Len and Bytes at once. Add and
 // Remove must not run while any other method does, nor inside a loop over All.
 type Store interface {
 	// Add adds a reference to key and reports whether it is the first one.
 	// It keeps no part of key's memory.
 	//
-	// Add panics, and leaves the store as it was, if key has 128 MiB or more or
-	// the store would hold more than 4 GiB.
+	// Add panics, and leaves the store as it was, if key has 128 MiB or more, or
+	// if its keys or its nodes would need more than the 65 535 chunks of memory,
+	// mostly of 64 KiB, that a store can have of each.
 	//
 	// The count of a key stops at [MaxRefs], and is then never lowered again:
 	// how often the key was added is no longer known, so it stays.
@@ -73,7 +75,7 @@ const maxKey = 1<<27 - 1
 // checkSize panics if key is longer than that.
 func checkSize(key []byte) {
 	if len(key) > maxKey {
-		panic("subs: a key has less than 128 MiB")
+		panic(fmt.Sprintf("subs: a key of %d bytes is too long: give a store keys of at most %d", len(key), maxKey))
 	}
 }
 

@@ -30,7 +30,7 @@ var kinds = []struct {
 	{"store=trie", func() store { return new(subs.Trie) }},
 	{"store=radix", func() store { return new(subs.Radix) }},
 	{"store=hash", func() store { return new(subs.Hash) }},
-	{"store=weak", func() store { return subs.WeakHash() }},
+	{"store=weak", func() store { return subs.NewHash(0) }},
 }
 
 // each runs a test once for every kind of store.

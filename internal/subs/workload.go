@@ -2,11 +2,13 @@ package subs
 
 import (
 	"fmt"
+	"math"
 	"slices"
 )
 
 // A Workload is a set of keys to store and messages to look up. It is the same
-// in every run.
+// in every run. The functions that make one panic without a key, and if asked for
+// more than they have names for.
 type Workload struct {
 	Keys   [][]byte // distinct, in the order in which to add them
 	Hits   [][]byte // messages that a key is a prefix of
@@ -29,7 +31,7 @@ const toolSeed = 123456789
 // The tool looks up nothing that is missing. Misses are drawn in the same way
 // as Hits, from as many further keys that the generator goes on to make.
 func RandomTopics(keys, queries int) Workload {
-	g := minstd(toolSeed)
+	g := newMinstd(keys, math.MaxInt32)
 	stored := make([][]byte, keys)
 	for i := range stored {
 		stored[i] = g.key()
@@ -51,7 +53,7 @@ func RandomTopics(keys, queries int) Workload {
 // from the topics that are keys, Misses from as many topics that are not,
 // and that no key is a prefix of.
 func TreeTopics(keys, queries int) Workload {
-	g, all := minstd(toolSeed), func([]byte) bool { return true }
+	g, all := newMinstd(keys, 5_000_000), func([]byte) bool { return true }
 	symbols := g.distinct(500, g.symbol, all)
 	topic := func() []byte { return g.topic(symbols) }
 	stored := g.distinct(keys, topic, all)
@@ -65,7 +67,7 @@ func TreeTopics(keys, queries int) Workload {
 // those of instruments or devices. A look-up is just a number. Hits are drawn from
 // the numbers that are keys, Misses from as many that are not.
 func NumberTopics(keys, queries int) Workload {
-	g := minstd(toolSeed)
+	g := newMinstd(keys, 25_000_000)
 	number := func() []byte { return fmt.Appendf(nil, "%08d", g.below(1e8)) }
 	all := g.distinct(2*keys, number, func([]byte) bool { return true })
 	hits := g.draw(all[:keys], queries)
@@ -76,7 +78,7 @@ func NumberTopics(keys, queries int) Workload {
 // socket with few subscriptions has them. A look-up is eight bytes: of Hits, a
 // key and what fills it up; of Misses, bytes of which one or two are like a key's.
 func ShortTopics(keys, queries int) Workload {
-	g := minstd(toolSeed)
+	g := newMinstd(keys, 5)
 	stored := [][]byte{[]byte("TICK"), []byte("log"), []byte("ctl"), []byte("md"), []byte("x")}[:keys]
 	message := func(topic string) []byte { return slices.Concat([]byte(topic), g.key()[:8-len(topic)]) }
 	var hits, misses [][]byte
@@ -105,6 +107,14 @@ func (w Workload) Mix(percent int) (messages [][]byte, hit []bool) {
 // A minstd is the multiplicative generator that C++ calls std::minstd_rand:
 // x ← 48271·x mod 2³¹−1.
 type minstd uint64
+
+// newMinstd returns the generator for a workload of keys, of which there are at most most.
+func newMinstd(keys, most int) minstd {
+	if keys < 1 || keys > most {
+		panic(fmt.Sprintf("subs: a workload of %d keys: ask for 1 to %d", keys, most))
+	}
+	return toolSeed
+}
 
 func (g *minstd) next() int {
 	*g = *g * 48271 % (1<<31 - 1)

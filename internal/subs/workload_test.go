@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"math"
+	"strings"
 	"testing"
 
 	"zmqbench/internal/subs"
@@ -122,5 +123,24 @@ func TestTreeTopics(t *testing.T) {
 		if topic := string(hit[:len(hit)-16]); stored[topic] == 0 {
 			t.Errorf("hit %d is %q, want a key and 16 bytes", i, hit)
 		}
+	}
+}
+
+// TestWorkloadRefuses shows what a workload must not be asked for.
+func TestWorkloadRefuses(t *testing.T) {
+	for name, make := range map[string]func(){
+		"no random topic":    func() { subs.RandomTopics(0, 1) },
+		"a topic less":       func() { subs.TreeTopics(-1, 1) },
+		"too many numbers":   func() { subs.NumberTopics(60_000_000, 1) },
+		"six of five topics": func() { subs.ShortTopics(6, 1) },
+	} {
+		func() {
+			defer func() {
+				if text := fmt.Sprint(recover()); !strings.Contains(text, "ask for 1 to") {
+					t.Errorf("%s: %s", name, text)
+				}
+			}()
+			make()
+		}()
 	}
 }
