@@ -66,6 +66,7 @@ type Hash struct {
 	all    bool   // the empty key is there, so all messages match
 	more   bool   // there are short keys
 	quick  bool   // of less than eight bytes each, and few
+	tabled bool   // so many that they have a table
 	lost   bool   // a table is
 	seeded bool
 	built  int // the number of keys when edges were chosen
@@ -176,7 +177,8 @@ func (h *Hash) update() {
 		h.lost = h.lost || h.levels[i].table.lost
 	}
 	plain := !h.lost && !h.all
-	h.quick = plain && len(s.table.parts) == 0 && s.sizes[8] == 0
+	h.tabled = plain && len(s.table.parts) > 0
+	h.quick = plain && !h.tabled && s.sizes[8] == 0
 	if plain && len(h.levels) > 0 {
 		h.first = &h.levels[0]
 	}

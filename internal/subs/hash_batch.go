@@ -15,7 +15,7 @@ func (h *Hash) MatchAll(data [][]byte, hits []bool) {
 		switch {
 		case h.first != nil:
 			h.matchBatch(data[:n], hits[:n])
-		case len(h.short.table.parts) > 0 && !h.all:
+		case h.tabled:
 			h.matchShortBatch(data[:n], hits[:n])
 		default:
 			for i := range n {

@@ -7,9 +7,6 @@ func (h *Hash) Match(data []byte) bool {
 	if h.all {
 		return true
 	}
-	if h.quick && h.first == nil && len(data) >= 8 {
-		return h.matchFew(load(data, 0))
-	}
 	if h.first != nil && len(data) >= minLong {
 		return h.matchLong(data)
 	}

@@ -140,38 +140,45 @@ func (h *Hash) matchFew(word uint64) bool {
 	return int64(hit) < 0
 }
 
-// matchShort reports whether data begins with a short key. What else Match cannot do itself
-// it does, too.
+// matchShort reports whether data begins with a short key, or if a table is lost, with any.
 //
 //go:noinline
 func (h *Hash) matchShort(data []byte) bool {
-	t := &h.short.table
-	if len(data) < 8 || len(t.parts) == 0 || h.lost || len(data) > maxLeaf {
+	if !h.tabled || len(data) < 8 {
 		return h.matchOther(data)
 	}
 	word := load(data, 0)
 	for i := range h.short.any {
 		x, w := h.short.any[i].hash(word, h.odd)
-		l := t.part(x).line(x, 0)
+		l := h.short.table.part(x).line(x, 0)
 		m := l.match(tagOf(x)) // in the lowest slot with a bit, the tag is the same
-		if m != 0 && l.slots[laneOf(m)] == w || (m&(m-1) != 0 || l.passed() > 0) && t.find(x, w, slotBits) != nil {
+		if m != 0 && l.slots[laneOf(m)] == w {
+			return true
+		}
+		if m&(m-1)|l.passed() != 0 {
+			return h.matchRest(word, i)
+		}
+	}
+	return false
+}
+
+// matchRest is matchShort for all sizes from that at place i on, and looks in all lines.
+func (h *Hash) matchRest(word uint64, i int) bool {
+	for _, z := range h.short.any[i:] {
+		if x, w := z.hash(word, h.odd); h.short.table.find(x, w, slotBits) != nil {
 			return true
 		}
 	}
 	return false
 }
 
-// matchOther is matchShort without a table of short keys, and Match for very long messages.
+// matchOther is matchShort without a table.
 func (h *Hash) matchOther(data []byte) bool {
 	switch {
 	case h.lost:
 		return h.matchTrees(data)
-	case h.first != nil && len(data) > maxLeaf:
-		return h.matchLong(data)
 	case h.quick && len(data) >= 8:
 		return h.matchFew(load(data, 0))
-	case len(data) > maxLeaf:
-		return h.matchShort(data[:maxShort])
 	}
 	return h.short.tree.Match(data)
 }

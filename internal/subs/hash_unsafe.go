@@ -26,6 +26,8 @@ func (h *Hash) Match(data []byte) bool {
 	if v == nil || uint(n-minLong) > maxLeaf-minLong {
 		if h.quick && n >= 8 && v == nil {
 			return h.matchFew(*(*uint64)(p))
+		} else if v != nil && n > maxLeaf {
+			return h.matchLong(data)
 		}
 		return h.all || h.matchShort(data)
 	}
