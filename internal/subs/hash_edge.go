@@ -7,6 +7,7 @@ package subs
 import (
 	"math"
 	"math/bits"
+	"slices"
 )
 
 const (
@@ -16,7 +17,8 @@ const (
 	minAlone   = 0.99
 	minMany    = 64 // keys for which there are families
 	minFamily  = 8  // keys for which a family has 64 edges
-	pickStep   = 4  // from one pick that is tried to the next
+	pickStep   = 4  // from one pick that is tried to the next, or more
+	maxPicks   = 12 // picks that are tried, so that long keys take no longer
 	mostFit    = 8  // one key in 8 may be too short
 	allFit     = math.MaxInt
 	rowSize    = 64
@@ -76,20 +78,17 @@ func constantRow(edge int) (row [rowSize]uint8) {
 }
 
 // row returns the edges for a family with these keys: one, or if that is better, as
-// many as eight bytes that end at pick tell apart.
+// many as eight bytes that end at pick tell apart. It sorts heads by size.
 func (c *chooser) row(heads [][]byte) (pick int, row [rowSize]uint8) {
 	edge, _ := c.best(heads, seedOf(heads[0], 8, c.secret))
 	pick, row = 8, constantRow(edge)
 	if len(heads) < minFamily {
 		return pick, row
 	}
+	slices.SortFunc(heads, func(a, b []byte) int { return len(a) - len(b) })
 	few := every(heads, rowSample)
-	var sizes sizeCounts
-	for _, head := range few {
-		sizes.add(len(head))
-	}
-	best := c.score(few, pick, &row)
-	for p := 8 + pickStep; p <= sizes.most(c.fit); p += pickStep {
+	best, most := c.score(few, pick, &row), len(few[len(few)/c.fit])
+	for p := 8 + pickStep; p <= most; p += max(pickStep, most/maxPicks) {
 		r := c.lateRow(few, p, edge)
 		if s := c.score(few, p, &r); s > best {
 			best, pick = s, p
@@ -101,21 +100,23 @@ func (c *chooser) row(heads [][]byte) (pick int, row [rowSize]uint8) {
 	return pick, row
 }
 
-// lateRow returns the greatest edges for which not too many of these keys are too short,
-// besides those that are shorter than pick.
+// lateRow returns the greatest edges for which not too many of these keys, sorted by size, are too
+// short, besides those that are shorter than pick.
 func (c *chooser) lateRow(heads [][]byte, pick, edge int) (row [rowSize]uint8) {
-	var sizes [rowSize]sizeCounts
+	var all, seen [rowSize]int
+	long, _ := slices.BinarySearchFunc(heads, pick, func(head []byte, pick int) int { return len(head) - pick })
+	heads = heads[long:]
 	for _, head := range heads {
-		if len(head) >= pick {
-			sizes[seedOf(head, pick, c.secret)>>58].add(len(head))
-		}
+		all[seedOf(head, pick, c.secret)>>58]++
 	}
 	first := max(edge, pick)
-	for i := range row {
-		if sizes[i].n > 0 {
-			row[i] = uint8(max(pick, sizes[i].most(c.fit)))
-			first = min(first, int(row[i]))
+	for _, head := range heads {
+		i := seedOf(head, pick, c.secret) >> 58
+		if seen[i] == all[i]/c.fit {
+			row[i] = uint8(len(head))
+			first = min(first, len(head))
 		}
+		seen[i]++
 	}
 	for i := range row {
 		if row[i] == 0 {
@@ -123,28 +124,6 @@ func (c *chooser) lateRow(heads [][]byte, pick, edge int) (row [rowSize]uint8) {
 		}
 	}
 	return row
-}
-
-// sizeCounts counts keys by the size of their heads.
-type sizeCounts struct {
-	n     int
-	sizes [maxEdge + 1]uint16
-}
-
-func (c *sizeCounts) add(size int) {
-	c.n++
-	c.sizes[size]++
-}
-
-// most returns the greatest size that all keys but one in fit have.
-func (c *sizeCounts) most(fit int) int {
-	size, short := minLong, 0
-	for ; size < maxEdge; size++ {
-		if short += int(c.sizes[size]); short > c.n/fit {
-			break
-		}
-	}
-	return size
 }
 
 // score says how good a row is.
