@@ -10,12 +10,52 @@ import (
 )
 
 // A script makes the same calls to a store and to a plain one, and compares
-// what they return. It counts the results, as a comparison in which nothing is
-// ever found shows nothing.
+// what they return.
 type script struct {
 	checker
-	want    plain
-	results map[string]int
+	want plain
+	tally
+}
+
+// A tally counts what calls return, as a comparison in which nothing is ever found
+// shows nothing.
+type tally map[string]int
+
+func (t tally) count(o op, result bool) { t[o.String()+" "+strconv.FormatBool(result)]++ }
+
+// guard fails if some result came less than least times.
+func (t tally) guard(tb testing.TB, least int) {
+	tb.Helper()
+	for o := range ops {
+		for _, result := range []bool{true, false} {
+			if name := o.String() + " " + strconv.FormatBool(result); t[name] < least {
+				tb.Errorf("%d calls of kind %q, want at least %d", t[name], name, least)
+			}
+		}
+	}
+}
+
+// failures counts what a guard finds.
+type failures struct {
+	testing.TB
+	n int
+}
+
+func (f *failures) Helper()               {}
+func (f *failures) Errorf(string, ...any) { f.n++ }
+
+// TestGuard trips the guard: for each kind of result of which there are too few it fails once.
+func TestGuard(t *testing.T) {
+	f, results := &failures{TB: t}, tally{}
+	for want := 6; want >= 0; want-- {
+		f.n = 0
+		if results.guard(f, 2); f.n != want {
+			t.Errorf("%v: %d failures, want %d", results, f.n, want)
+		}
+		for range 2 {
+			results.count(op(want/2)%ops, want%2 == 0)
+		}
+	}
 }
 
 // An op is one of the calls that a script is made of.
@@ -28,27 +68,28 @@ const (
 	ops
 )
 
+func (o op) String() string { return [ops]string{"add", "remove", "match"}[o] }
+
 func newScript(tb testing.TB, s store) *script {
-	return &script{checker{tb, s}, plain{}, map[string]int{}}
+	return &script{checker{tb, s}, plain{}, tally{}}
 }
 
 // step makes one call.
 func (s *script) step(o op, key []byte) {
 	s.Helper()
 	var want bool
-	var name string
 	switch o {
 	case add:
-		name, want = "add", s.want.Add(key)
+		want = s.want.Add(key)
 		s.add(string(key), want)
 	case remove:
-		name, want = "remove", s.want.Remove(key)
+		want = s.want.Remove(key)
 		s.remove(string(key), want)
 	case match:
-		name, want = "match", s.want.Match(key)
+		want = s.want.Match(key)
 		s.match(string(key), want)
 	}
-	s.results[name+" "+strconv.FormatBool(want)]++
+	s.count(o, want)
 }
 
 // compare compares the whole stores.
@@ -129,7 +170,7 @@ func TestZ55RandomScripts(t *testing.T) {
 						s.gone(empty)
 					}
 				}
-				s.guard(steps / 500)
+				s.guard(t, steps/500)
 			})
 		})
 	}
@@ -176,15 +217,6 @@ func alphabet(bytes string, size int) func(*rand.Rand) []byte {
 	}
 }
 
-// guard fails if some result came less than least times.
-func (s *script) guard(least int) {
-	for _, result := range []string{"add true", "add false", "remove true", "remove false", "match true", "match false"} {
-		if got := s.results[result]; got < least {
-			s.Errorf("%d calls of kind %q, want at least %d", got, result, least)
-		}
-	}
-}
-
 // drain removes all references to keys.
 func (s *script) drain(keys []string) {
 	for _, key := range keys {
@@ -198,7 +230,8 @@ func (s *script) drain(keys []string) {
 // place and length of its key. Keys are pieces of the input itself, so that
 // they overlap and nest; some have about as many zeros before them as a
 // trie's longest run has bytes. Some calls are made many times over, with another byte
-// after the key each time: so tables and trees grow and shrink.
+// after the key each time: so tables and trees grow and shrink. After each call the
+// whole stores are compared.
 func FuzzStore(f *testing.F) {
 	f.Add([]byte("\x00\x00\x00\x02\x00\x00\x01\x00\x00"))                         // the empty key comes and goes
 	f.Add([]byte("\x00\x01\x03\x00\x01\x03\x01\x01\x03\x01\x01\x03\x01\x01\x03")) // Z56
