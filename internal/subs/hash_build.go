@@ -21,50 +21,67 @@ func nextBuild(built int) int {
 	return math.MaxInt
 }
 
-// build chooses edges for the n keys of all levels, and moves those that belong to another
-// level then.
+// A byLevel has heads of keys for each level, in the order of bytes.Compare.
+type byLevel [maxLevels][][]byte
+
+// build chooses edges for the n keys of all levels, moves those that belong to another
+// level then, and fills the tables.
 func (h *Hash) build(n int) {
 	h.built = n
-	heads, end := h.heads(n)
-	left, last, c := slices.Clone(heads), 0, chooser{secret: h.secret}
-	for ; last < maxLevels-1 && len(left) > 0; last++ {
-		c.fit = mostFit
+	var left byLevel          // by the level where a key is
+	var to [maxLevels]byLevel // by the one where it belongs, and then by that where it is
+	for i := range h.levels {
+		left[i] = h.levels[i].heads()
+	}
+	last := 0
+	for c := (chooser{secret: h.secret, fit: mostFit}); last < maxLevels-1; last++ {
+		heads := slices.Concat(left[:]...)
+		if len(heads) == 0 {
+			break
+		}
 		if last == maxLevels-2 {
 			c.fit = allFit
 		}
-		v := h.setEdges(last, c.edges(left))
-		left = slices.DeleteFunc(left, func(head []byte) bool { return v.fits(head, h.secret) })
+		v := h.setEdges(last, c.edges(heads))
+		for i := range left {
+			to[last][i], left[i] = v.split(left[i], h.secret)
+		}
 	}
 	h.setEdges(last, edges{all: windowTo(minLong)})
-	h.move(heads, end)
+	to[last] = left
+	h.move(&to)
 	h.levels = slices.Delete(h.levels, last+1, len(h.levels))
 	for i := range h.levels {
-		v := &h.levels[i]
-		v.fill(h.secret)
-		if i > 0 {
-			for head := range v.tree.heads(maxEdge) {
-				h.pass(head, i, 1)
-			}
-		}
+		h.fill(i, &to[i])
 	}
 }
 
-// heads returns the heads of all n keys in levels, and where in them those of each level end.
-func (h *Hash) heads(n int) (heads [][]byte, end []int) {
+// heads returns the heads of all keys of a level in their order.
+func (v *level) heads() [][]byte {
 	var block []byte
-	heads = make([][]byte, 0, n)
-	for i := range h.levels {
-		for head := range h.levels[i].tree.heads(maxEdge) {
-			if len(block) < maxEdge {
-				block = make([]byte, 64<<10)
-			}
-			size := copy(block, head)
-			heads = append(heads, block[:size:size])
-			block = block[size:]
+	heads := make([][]byte, 0, v.tree.Len())
+	for t := range v.tree.leaves() {
+		if cap(block)-len(block) < maxEdge+8 { // whole words are written
+			block = make([]byte, 0, 64<<10)
 		}
-		end = append(end, len(heads))
+		from := len(block)
+		block = v.tree.appendHead(block, t, maxEdge)
+		heads = append(heads, block[from:len(block):len(block)])
 	}
-	return heads, end
+	return heads
+}
+
+// split returns the heads of keys that may be in the level, and the others.
+func (v *level) split(heads [][]byte, secret uint64) (fit, left [][]byte) {
+	fit = make([][]byte, 0, len(heads))
+	for _, head := range heads {
+		if v.fits(head, secret) {
+			fit = append(fit, head)
+		} else {
+			left = append(left, head)
+		}
+	}
+	return fit, left
 }
 
 // setEdges sets the edges of level i, which may be new.
@@ -77,16 +94,30 @@ func (h *Hash) setEdges(i int, e edges) *level {
 	return v
 }
 
-// move moves keys that are not in the level to which they belong. They are as short as their
-// heads, for no edge is too great for a longer one.
-func (h *Hash) move(heads [][]byte, end []int) {
-	i := 0
-	for at, head := range heads {
-		for at == end[i] {
-			i++
-		}
-		if to := h.levelOf(head); to != i {
-			h.levels[to].tree.put(head, h.levels[i].tree.take(head))
+// move moves keys to the level to which they belong. One that moves is as short as its head, for
+// no edge is too great for a longer one.
+func (h *Hash) move(to *[maxLevels]byLevel) {
+	for i := range to {
+		for j, heads := range to[i] {
+			for _, head := range heads {
+				if i != j {
+					h.levels[i].tree.put(head, h.levels[j].tree.take(head))
+				}
+			}
 		}
 	}
+}
+
+// fill makes the table of level i, to which these keys belong, and tells the levels before.
+func (h *Hash) fill(i int, keys *byLevel) {
+	all := slices.Values(keys[i])
+	for j, heads := range keys {
+		if i != j && len(heads) > 0 {
+			all = merge(slices.Values(heads), all)
+		}
+		for _, head := range heads {
+			h.pass(head, i, 1)
+		}
+	}
+	h.levels[i].fill(all, h.secret)
 }

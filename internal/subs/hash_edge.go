@@ -47,16 +47,14 @@ func (c *chooser) edges(heads [][]byte) edges {
 		return e
 	}
 	e.families = new([familySize]family)
-	groups, rows := make([][][]byte, familySize), map[[rowSize]uint8]int{}
-	for _, head := range heads {
-		i := familyOf(head, c.secret)
-		groups[i] = append(groups[i], head)
-	}
-	for i, group := range groups {
+	heads, end := sorted(heads, func(head []byte) int { return familyOf(head, c.secret) })
+	rows, from := map[[rowSize]uint8]int{}, 0
+	for i, end := range end {
 		pick, row := 8, constantRow(minLong)
-		if len(group) > 0 {
-			pick, row = c.row(group)
+		if from < end {
+			pick, row = c.row(heads[from:end])
 		}
+		from = end
 		at, ok := rows[row]
 		if !ok {
 			at = len(e.rows)
@@ -78,14 +76,14 @@ func constantRow(edge int) (row [rowSize]uint8) {
 }
 
 // row returns the edges for a family with these keys: one, or if that is better, as
-// many as eight bytes that end at pick tell apart. It sorts heads by size.
+// many as eight bytes that end at pick tell apart.
 func (c *chooser) row(heads [][]byte) (pick int, row [rowSize]uint8) {
 	edge, _ := c.best(heads, seedOf(heads[0], 8, c.secret))
 	pick, row = 8, constantRow(edge)
 	if len(heads) < minFamily {
 		return pick, row
 	}
-	slices.SortFunc(heads, func(a, b []byte) int { return len(a) - len(b) })
+	heads, _ = sorted(heads, func(head []byte) int { return len(head) })
 	few := every(heads, rowSample)
 	best, most := c.score(few, pick, &row), len(few[len(few)/c.fit])
 	for p := 8 + pickStep; p <= most; p += max(pickStep, most/maxPicks) {
@@ -167,6 +165,25 @@ func (c *chooser) best(heads [][]byte, seed uint64) (edge int, alone float64) {
 		}
 	}
 	return edge, alone
+}
+
+// sorted returns heads in the order of what key says of each, which is 0 to 255, and where in
+// them those of each value end.
+func sorted(heads [][]byte, key func([]byte) int) (all [][]byte, end [256]int) {
+	for _, head := range heads {
+		end[key(head)]++
+	}
+	n := 0
+	for i := range end { // from here on, where the next one goes
+		n, end[i] = n+end[i], n
+	}
+	all = make([][]byte, len(heads))
+	for _, head := range heads {
+		i := key(head)
+		all[end[i]] = head
+		end[i]++
+	}
+	return all, end
 }
 
 // every returns at most n of heads, evenly spread.

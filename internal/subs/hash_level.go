@@ -4,6 +4,7 @@ package subs
 
 import (
 	"encoding/binary"
+	"iter"
 	"math/bits"
 )
 
@@ -152,7 +153,7 @@ func (v *level) lead(key []byte, secret uint64, same int, here bool) {
 	at := v.table.find(x, 0, 0)
 	switch {
 	case at == nil && v.table.outgrown(v.tree.Len()):
-		v.fill(secret)
+		v.fill(v.tree.heads(maxEdge), secret)
 	case at == nil:
 		v.table.insert(x, v.slotOf(t))
 	case same < edge && at.kind() == manySlot:
@@ -170,11 +171,11 @@ func (v *level) lead(key []byte, secret uint64, same int, here bool) {
 	}
 }
 
-// fill makes the table from the tree.
-func (v *level) fill(secret uint64) {
+// fill makes the table from the tree, of which these are the heads in their order.
+func (v *level) fill(heads iter.Seq[[]byte], secret uint64) {
 	v.table = newTable(v.tree.Len())
 	var before []byte
-	for head := range v.tree.heads(maxEdge) {
+	for head := range heads {
 		same := agree(before, head)
 		if edge, _, _ := v.edge(head, secret); same < edge {
 			v.lead(head, secret, same, true)

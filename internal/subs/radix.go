@@ -323,17 +323,32 @@ func (r *Radix) All() iter.Seq[[]byte] { return r.heads(maxKey) }
 func (r *Radix) heads(size int) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		var head []byte
+		for t := range r.leaves() {
+			if head = r.appendHead(head[:0], t, size); !yield(head) {
+				return
+			}
+		}
+	}
+}
+
+// appendHead appends the key of a leaf to data, or of a longer one the first size bytes.
+func (r *Radix) appendHead(data []byte, t twig, size int) []byte {
+	if t.size() == 0 {
+		return data
+	}
+	return unpack(data, r.text.block(t.ref()), min(t.size(), size))
+}
+
+// leaves returns the leaves of all keys in their order.
+func (r *Radix) leaves() iter.Seq[twig] {
+	return func(yield func(twig) bool) {
 		todo := []uint64{r.root}
 		for len(todo) > 0 {
 			t := twig(todo[len(todo)-1])
 			todo = todo[:len(todo)-1]
 			switch t.kind() {
 			case leaf:
-				head = head[:0]
-				if t.size() > 0 {
-					head = unpack(head, r.text.block(t.ref()), min(t.size(), size))
-				}
-				if !yield(head) {
+				if !yield(t) {
 					return
 				}
 			case more:

@@ -7,6 +7,7 @@ package subs
 import (
 	"encoding/binary"
 	"math/bits"
+	"slices"
 )
 
 // wordsFor returns the number of words that hold size bytes.
@@ -34,13 +35,17 @@ func pack(words []uint64, data []byte) {
 	}
 }
 
-// unpack appends size bytes from words to data.
+// unpack appends size bytes from words to data. It writes whole words, so data has room for the
+// last one, too.
 func unpack(data []byte, words []uint64, size int) []byte {
-	end := len(data) + size
-	for _, w := range words[:wordsFor(size)] {
-		data = binary.LittleEndian.AppendUint64(data, w)
+	from, words := len(data), words[:wordsFor(size)]
+	data = slices.Grow(data, 8*len(words))
+	to := data[from : from+8*len(words)]
+	for _, w := range words {
+		binary.LittleEndian.PutUint64(to[:8], w)
+		to = to[8:]
 	}
-	return data[:end]
+	return data[:from+size]
 }
 
 // byteAt returns byte i of words.
